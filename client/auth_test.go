@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// TestTokenSource: after a 401, the client gets another token and retries the request. It keeps that token.
+// TestTokenSource: after a 401, the client gets another token, retries the request with it and keeps it for later
+// requests.
 func TestTokenSource(t *testing.T) {
 	type key struct{}
 	var asked, requests atomic.Int64
@@ -143,8 +144,8 @@ func TestTokenSharedByWaiters(t *testing.T) {
 	})
 }
 
-// TestTokenSourceFailsForAll: 100 concurrent calls share one failure of the source, before the first token and after a
-// 401. A source that returns the rejected token again has failed.
+// TestTokenSourceFailsForAll: 100 concurrent calls share one failure of the source, both before the first token and
+// after a 401. A source that returns the rejected token again counts as failed.
 func TestTokenSourceFailsForAll(t *testing.T) {
 	broken := errors.New("the vault is sealed")
 	for name, tc := range map[string]struct {

@@ -43,9 +43,9 @@ func (c *call) notifyRetry(ctx context.Context, err error, pause time.Duration) 
 }
 
 // call performs an operation and passes the response body, which may be empty, to
-// decode. If decode returns an error and the request is retried, call calls decode
-// again with the next response. If decode is nil, call accepts any 2xx response that
-// does not contain an error. Each error from call is an [*Error].
+// decode. If the request is retried after an error from decode, decode is called again
+// with the next response. If decode is nil, call accepts any 2xx response that does not
+// contain an error. Each error from call is an [*Error].
 func (h handler) call(ctx context.Context, r request, decode func([]byte) error) error {
 	if decode == nil {
 		decode = readNothing

@@ -81,9 +81,9 @@ func (s *Campaigns) schedule(
 //
 //	campaign, err := c.Campaigns.Wait(ctx, campaignID, client.Campaign.Settled)
 //
-// If a request fails, or the context is canceled or expires, Wait returns the
-// error and the last result. If the context has no deadline and the campaign is
-// never scheduled, Wait does not return.
+// If a request fails, or the context is canceled or expires, Wait returns the error and
+// the last result. Without a deadline in the context, Wait waits forever for a campaign
+// that is never scheduled.
 func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campaign) bool) (Campaign, error) {
 	get := func() (Campaign, error) { return s.Get(ctx, campaignID) }
 	return poll(ctx, getCampaignRequest(campaignID), get, until, campaignGap)

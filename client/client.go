@@ -47,11 +47,11 @@ func New(cfg Config) (*Client, error) {
 	return shared.newClient(newTokens(cfg.Token, cfg.TokenSource, shared.cfg.Timeout)), nil
 }
 
-// WithToken returns a client with another fixed token, for another account or user. It
-// shares the connections, the retry budget and all other options with c. It uses only
-// about 1 kB, so a program can have a client for each of thousands of accounts. The
-// lookup rate limit applies to each token separately. If the token is not valid in a
-// header, the error names the violated rule.
+// WithToken returns a client with another fixed token, for another account or user. The
+// new client shares the connections, the retry budget and all other options with c, so it
+// uses only about 1 kB, and a program can have a client for each of thousands of
+// accounts. Only the lookup rate limit applies to each token separately. If the token is
+// not valid in a header, the error names the violated rule.
 func (c *Client) WithToken(token string) (*Client, error) {
 	if err := checkToken(token); err != nil {
 		return nil, fmt.Errorf("client: WithToken: %w", err)
@@ -105,8 +105,8 @@ func (s *shared) newClient(t *tokens) *Client {
 	}
 }
 
-// newHandler adds the layers of a call to send, from the inside out. Each layer is in the
-// file layer_*.go.
+// newHandler returns a handler that wraps the layers of a call around send, the innermost
+// layer. Each layer is in a file layer_*.go.
 func (s *shared) newHandler(t *tokens) handler {
 	limit := lookups{limiter: s.cfg.LookupLimiter, tokens: t, scope: s.base + "\x00" + s.cfg.Account, retry: s.cfg.Retry}
 

@@ -429,7 +429,8 @@ func TestTokenHidden(t *testing.T) {
 	assert.NotContains(t, log.String(), testToken, "the log shows the token")
 }
 
-// roundTrip is a function that implements http.RoundTripper. It calls no httptrace hooks.
+// roundTrip is a function that implements http.RoundTripper. Unlike http.Transport, it calls no httptrace
+// hooks.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -39,11 +39,11 @@ type Config struct {
 	// Token.
 	TokenSource TokenSource `json:"-"`
 
-	// Account is a name for the lookup limiter; the client does not send it. Clients with
-	// the same base URL and token share one lookup limit. If such clients use different
-	// accounts, give each account a name, so each has its own limit. Usually, the token
-	// selects the account of a request. If your platform needs a header for it, see
-	// [WithHeader].
+	// Account separates lookup limits: clients with the same base URL, token and Account
+	// share one limit. If clients with the same token use different accounts, give each
+	// account its own name, so each has its own limit. The client does not send the name.
+	// Usually, the token selects the account of a request. If your platform needs a header
+	// instead, see [WithHeader].
 	Account string
 
 	// HTTPClient sends the requests. The default is a new http.Client with
@@ -59,10 +59,10 @@ type Config struct {
 	//     dead connection for up to 15 minutes.
 	HTTPClient *http.Client `json:"-"`
 
-	// Timeout is the maximum duration of one attempt, from dialing to the last byte of
-	// the response. Timeout also limits each call to TokenSource. The default is 60 s; a
-	// negative value means no limit. If an attempt takes longer, its error wraps
-	// context.DeadlineExceeded. Only the context limits the whole call.
+	// Timeout is the maximum duration of one attempt, from dialing to the last byte of the
+	// response, and of each call to TokenSource. The default is 60 s; a negative value
+	// means no limit. If an attempt takes longer, its error wraps context.DeadlineExceeded,
+	// and the client may retry. To limit the whole call, use its context.
 	Timeout time.Duration
 
 	// MaxResponseBytes is the maximum size of a response body after
@@ -73,7 +73,8 @@ type Config struct {
 	Retry RetryConfig
 
 	// LookupLimiter limits the rate of email lookups. By default, all clients in the
-	// process with the same BaseURL, Account and first token share their slots.
+	// process with the same BaseURL, Account and token share one limit. With a TokenSource,
+	// its first token is compared.
 	LookupLimiter LookupLimiter `json:"-"`
 
 	// Logger receives these records:
@@ -88,16 +89,17 @@ type Config struct {
 	//     parameter that the platform refused
 	//   - each webhook to archive at warn level, from [Webhooks.Ensure].
 	//
-	// The first two records also contain request_id and error, if known. The two about
-	// responses and parameters appear once for each operation. Paths and errors may
-	// contain the address of a recipient. The default is slog.Default;
+	// The first two records also contain request_id and error, if known. The records about
+	// ignored values and omitted parameters appear only once for each operation. Paths and
+	// errors may contain the address of a recipient. The default is slog.Default;
 	// slog.New(slog.DiscardHandler) disables logging.
 	Logger *slog.Logger `json:"-"`
 
-	// Observe, if not nil, is called at the start of each call, for traces and metrics. The
-	// client uses the returned context, which must be derived from ctx, and calls the
-	// returned [Observer]. Each page of an iterator and each batch of an import is a call.
-	// Observe must be safe for concurrent use and must not block.
+	// Observe, if not nil, is called at the start of each call, for traces and metrics.
+	// Each page of an iterator and each batch of an import is a call. Observe returns a
+	// context, which must be derived from ctx and which the client uses for the call, and
+	// an [Observer], which the client calls later. Observe must be safe for concurrent use
+	// and must not block.
 	Observe func(ctx context.Context, call Call) (context.Context, Observer) `json:"-"`
 
 	// UserAgent is the name and version of the application, for example "shop/2.1". In
@@ -159,10 +161,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// maxConns is the maximum number of connections to the platform.
-// http.DefaultTransport has the same limit for idle connections. Additional
-// connections would be closed after each burst, and could exhaust the file
-// descriptors.
+// maxConns is the maximum number of connections to the platform. It equals the limit of
+// http.DefaultTransport for idle connections, because a burst would otherwise open
+// connections that are closed after it, and could exhaust the file descriptors.
 const maxConns = 100
 
 // pingTimeout is both the time without a received frame after which net/http sends an
@@ -204,11 +205,11 @@ type RetryConfig struct {
 	// MaxAttempts is the maximum number of attempts. The default is 3; 1 disables
 	// retries. The retry with a new token after a 401 never counts.
 	//
-	// Two kinds of responses do not count, because other calls may have used up the
-	// platform's rate limit. Unless MaxAttempts is 1 or [WithMaxAttempts] is set, the
-	// client retries a lookup after up to 60 responses with 429. It retries any other
-	// request after a 429 with a Retry-After header until the delays of the call, each at
-	// least 100 ms, exceed MaxRetryAfter.
+	// Some 429 responses do not count, because other calls may have used up the platform's
+	// rate limit. The client retries a lookup after up to 60 responses with 429, unless
+	// MaxAttempts is 1 or [WithMaxAttempts] is set. It retries any other request after a
+	// 429 with a Retry-After header until the delays of the call, each at least 100 ms,
+	// exceed MaxRetryAfter.
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. The maximum
@@ -233,15 +234,14 @@ type RetryConfig struct {
 	// default, the outcome after a 503 is unknown.
 	Unprocessed503WithRetryAfter bool
 
-	// Budget is the retry budget that all calls of the client share. It limits the
-	// additional load during an outage, because calls fail without a retry when the
-	// budget is exhausted. The value is both the initial and the maximum budget. The
-	// default is 100; a negative value means no limit.
+	// Budget is the retry budget that all calls of the client share. When it is exhausted,
+	// calls fail without a retry, so an outage does not multiply the load. The value is
+	// both the initial and the maximum budget. The default is 100; a negative value means
+	// no limit.
 	//
-	// A retry costs 1. The exception is a retry after a 429 with a Retry-After header,
-	// which costs nothing, because such a platform works and limits the load itself. A
-	// call adds 0.2 to the budget if its first attempt succeeds, and 1 if a retry
-	// succeeds.
+	// A retry costs 1, except after a 429 with a Retry-After header, because a platform
+	// that sends this header works and limits the load itself. A call adds 0.2 to the
+	// budget if its first attempt succeeds, and 1 if a retry succeeds.
 	Budget int
 }
 

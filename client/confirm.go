@@ -2,10 +2,10 @@ package client
 
 import "fmt"
 
-// confirmed returns the result of a write if it is shown in the response or, failing that, in
-// the response to get(). Otherwise, the outcome of the write is unknown, and confirmed returns
-// the last result together with the error. The table under "Confirmed writes" in the package
-// documentation lists the writes.
+// confirmed returns the result of a write if the response to the write contains it, or else
+// the response to get(). If neither does, the outcome of the write is unknown, and confirmed
+// returns the last result together with the error. The table under "Confirmed writes" in the
+// package documentation lists the writes.
 func confirmed[T any](r request, result T, what string, get func() (T, error), shown func(T) bool) (T, error) {
 	if shown(result) {
 		return result, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// ending runs f on its own goroutine. It returns the value of the panic and whether f returned.
+// ending runs f on its own goroutine. It returns whether f returned and, if it panicked, the value of the panic.
 func ending(f func()) (panicked any, returned bool) {
 	done := make(chan struct{})
 	go run(func() {
@@ -28,7 +28,7 @@ func ending(f func()) (panicked any, returned bool) {
 }
 
 // TestCallbackPanics: a panic or runtime.Goexit in a callback ends the call, even if another goroutine runs the
-// callback. No goroutine remains.
+// callback. Afterwards no goroutine remains.
 func TestCallbackPanics(t *testing.T) {
 	ways := map[string]func(){"panic": func() { panic("stop") }, "Goexit": runtime.Goexit}
 	for name, call := range callbackCalls() {

@@ -21,10 +21,10 @@ type CSVOptions struct {
 	// another character, for example with "sep=;".
 	Comma rune
 
-	// OnComma, if not nil, allows the source to detect the separator of a file
-	// whose separator is not specified. If the header row has no column with the
-	// address, but has one with ';', a tab or '|' as the separator, the source
-	// calls OnComma with this separator and uses it. By default, such a file is an
+	// OnComma, if not nil, is called when the source detects another separator than a
+	// comma, which the source then uses. It detects a ';', a tab or a '|' if the first
+	// line does not specify the separator, and the header row has a column with the
+	// address only when it is split at this character. Without OnComma, such a file is an
 	// error.
 	OnComma func(comma rune)
 
@@ -45,11 +45,11 @@ type CSVOptions struct {
 	Separator string
 
 	// OnBadRow, if not nil, is called for each row with an invalid value or too many
-	// fields, and for each row whose status is not active ([ErrNotActive]). If
-	// OnBadRow returns nil, the source skips the row. If OnBadRow returns an error,
-	// the source yields this error and stops. By default, the source stops at the
-	// first invalid row. The source always stops at a row with a misplaced quote or
-	// more than 1 MiB, because it cannot find the next row.
+	// fields, and for each row whose status is not active ([ErrNotActive]). If OnBadRow
+	// returns nil, the source skips the row. If it returns an error, the source yields
+	// this error and stops. Without OnBadRow, the source stops at the first such row. It
+	// always stops at a row with a misplaced quote or more than 1 MiB, because it cannot
+	// find the next row.
 	OnBadRow func(*CSVError) error
 }
 
@@ -88,14 +88,14 @@ func (e *CSVError) Unwrap() error { return e.Err }
 //
 // Columns without a header, blank lines and rows with only empty fields are ignored.
 //
-// Spaces and invisible characters around an address, a tag or a header are removed.
-// An address with invisible characters inside is invalid. The apostrophes that
-// [CSVRow] writes before = + - and @ are removed.
+// The source removes spaces and invisible characters around an address, a tag or a
+// header, and the apostrophe that [CSVRow] writes before = + - and @. An address with
+// invisible characters inside is invalid.
 //
-// The Line field of each contact is the number of its row's first line. Every
-// error from the source is a [*CSVError], except errors from OnBadRow. The source
-// reads the file during the iteration, so you can iterate over the source only
-// once. It uses at most 64 MiB of memory.
+// The Line field of each contact is the number of its row's first line. Every error
+// from the source is a [*CSVError], except errors from OnBadRow. You can iterate over
+// the source only once, because it reads the file during the iteration. It uses at most
+// 64 MiB of memory.
 //
 // Lines must end in LF or CR LF. A row longer than 1 MiB is an error.
 func ContactsFromCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, error] {
@@ -340,8 +340,8 @@ func checkStatus(status string) error {
 	return fmt.Errorf("must be the status of a contact, such as active, got %.40q; if the column is an attribute, set Status to \"-\"", status)
 }
 
-// errLoneCR is the error for a CR without an LF. If the lines of a file end
-// in CR alone, the parser reads several rows as one row.
+// errLoneCR is the error for a CR without an LF. Without this error, a file whose lines
+// end in CR alone would be read as one row.
 var errLoneCR = errors.New("contains a CR without an LF; line endings must be LF or CRLF")
 
 // row returns the fields of the next row that contains text. The error is

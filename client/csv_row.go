@@ -12,11 +12,11 @@ import (
 // attribute. With the default options, [ContactsFromCSV] reads the same address,
 // tags, interests and attributes from the row.
 //
-// A spreadsheet program would run a field such as =HYPERLINK(…) as a formula. So
-// CSVRow writes an apostrophe before = + - or @ at the beginning of a field or of a
-// line, or after a semicolon or a tab, where some programs begin another field.
-// [ContactsFromCSV] removes this apostrophe. It reads a line break in an attribute
-// as LF, and rejects a CR without an LF.
+// A spreadsheet program would run a field such as =HYPERLINK(…) as a formula. To
+// prevent this, CSVRow writes an apostrophe before = + - or @ at the beginning of a
+// field or of a line. It also does so after a semicolon or a tab, because some programs
+// begin another field there. [ContactsFromCSV] removes the apostrophe again. It reads a
+// line break in an attribute as LF, and rejects a CR without an LF.
 func CSVRow(contact Contact, headers ...string) []string {
 	row := make([]string, len(headers))
 	for i, h := range headers {
@@ -42,10 +42,10 @@ func CSVRow(contact Contact, headers ...string) []string {
 	return row
 }
 
-// formula matches the places where a formula can begin. If a program splits a row
-// at semicolons, CSV's own quotation marks are not around its fields, so any number
-// of them can precede the formula. Text with an apostrophe gets another one, so
-// unescapeFormula returns the original text.
+// formula matches the places where a formula can begin. A program that splits a row at
+// semicolons does not see the quotation marks of CSV as such, so any number of them can
+// precede the formula. Text that already has an apostrophe there gets another one, so
+// that unescapeFormula, which removes one, returns the original text.
 var (
 	formula        = regexp.MustCompile(`((?:^|[;\t\r\n])"*)('*[=+\-@＝＋－＠])`)
 	escapedFormula = regexp.MustCompile(`((?:^|[;\t\r\n])"*)'('*[=+\-@＝＋－＠])`)
@@ -88,9 +88,9 @@ func splitTags(field, separator string) (tags []string) {
 	return tags
 }
 
-// quotedTag returns the tag in quotation marks at the beginning of a field, and
-// the text after the separator or the comma that follows it. A quotation mark in
-// the tag is doubled.
+// quotedTag returns the tag in quotation marks at the beginning of a field, and the
+// text after the separator or the comma that follows it. In the field, a quotation mark
+// of the tag is doubled.
 func quotedTag(field, separator string) (tag, rest string, ok bool) {
 	field = trim(field)
 	if !strings.HasPrefix(field, `"`) {

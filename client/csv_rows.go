@@ -15,8 +15,8 @@ import (
 // unclosed quote would cause the rest of the file to be read into memory.
 const maxCSVRow = 1 << 20
 
-// maxCSVStart is the maximum length in bytes of a header row. The source does not
-// detect the separator in a longer row.
+// maxCSVStart is the maximum length in bytes of a header row whose separator the source
+// can detect.
 const maxCSVStart = 64 << 10
 
 // csvRows reads the rows of a file.
@@ -73,9 +73,10 @@ func separator(line string) rune {
 	return r
 }
 
-// otherComma returns a separator other than a comma. It splits the first line into
-// fields, and found accepts one of them. otherComma returns 0 if the first line has such a
-// field with commas, or if several separators give one.
+// otherComma returns the separator of the first line if it is not a comma. For each
+// possible separator, otherComma splits the line and passes the fields to found. It
+// returns the separator with an accepted field, or 0 if there are several, or if a comma
+// is one of them.
 func (c *csvRows) otherComma(found func(field string) bool) (comma rune) {
 	line := c.firstLine()
 	has := func(comma rune) bool {
@@ -175,9 +176,9 @@ func (c *csvRows) skipBlankLines() {
 
 var errLongRow = fmt.Errorf("the row is longer than %d bytes; check for an unclosed quote", maxCSVRow)
 
-// rowReader returns an error when a row is too long. Each later Read returns the
-// same error, because encoding/csv would treat later data as the rest of the
-// file.
+// rowReader is an io.Reader that returns an error when a row is too long. Every later
+// Read returns the error too, because encoding/csv would treat later data as the rest of
+// the file.
 type rowReader struct {
 	r   io.Reader
 	row int   // bytes read since the start of the row

@@ -49,8 +49,8 @@ func TestContactsFromCSV(t *testing.T) {
 	})
 }
 
-// TestContactsFromCSVSkipsWholeRows: the lines of a quoted field are not rows. An invalid row is skipped with all its
-// lines, and a misplaced quote ends the iteration.
+// TestContactsFromCSVSkipsWholeRows: a quoted field can contain line breaks, so an invalid row is skipped with all
+// its lines. A misplaced quote ends the iteration.
 func TestContactsFromCSVSkipsWholeRows(t *testing.T) {
 	const bare, quote = `line 2: bare " in non-quoted-field`, `line 2: extraneous or missing " in quoted-field`
 	testCSV(t, map[string]csvTest{

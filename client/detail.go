@@ -68,10 +68,10 @@ func readLocation(c *jsonscan.Cursor) Location {
 	return jsonscan.Slice(c, element)
 }
 
-// parseDetails reads the platform's error format, redacts the token, and also
-// returns the number of omitted details. If the body is not in the platform's
-// error format, parseDetails returns no details. An invalid field in one
-// detail does not affect other details.
+// parseDetails reads the details of an error in the platform's format and redacts the
+// token. It also returns the number of details that it omitted. If the body has another
+// format, there are no details. An invalid field in one detail does not affect the
+// others.
 func parseDetails(body, token string) (details []ErrorDetail, omitted int) {
 	c := jsonscan.New(body)
 	for name := range c.Object() {

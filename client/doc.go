@@ -35,8 +35,8 @@
 // Every request carries an access token, either [Config.Token] or a token from
 // [Config.TokenSource]. To protect the token, the client sends it only to the host of
 // [Config.BaseURL], does not follow redirects, and accepts an http URL only with a
-// loopback host or [Config.AllowPlainHTTP]. For many accounts, create one Client, and
-// call [Client.WithToken] for each account.
+// loopback host or [Config.AllowPlainHTTP]. If your program uses many accounts, create
+// one Client, and call [Client.WithToken] for each account.
 //
 // Values of this package's types do not reveal a token or a webhook's secret when they
 // are printed or logged, except in three cases:
@@ -59,8 +59,8 @@
 //	}
 //
 // If the call's context was canceled or has expired, the error wraps ctx.Err() and
-// context.Cause(ctx). If only an attempt exceeds [Config.Timeout], the error wraps
-// [context.DeadlineExceeded], and ctx.Err() is nil.
+// context.Cause(ctx). [Config.Timeout] limits each attempt; if only this timeout was
+// exceeded, the error wraps [context.DeadlineExceeded], but ctx.Err() is nil.
 //
 // A nil error means that the result is complete: a resource contains its id, a page
 // contains its items, the response to an import accounts for each contact, and an
@@ -69,10 +69,10 @@
 //
 // [ErrInvalidResponse] means that the client cannot use the response. Examples are a
 // redirect, HTML, a truncated body, a body larger than [Config.MaxResponseBytes],
-// unexpected JSON, and a 2xx response that lacks a required field. The error names the
-// field, for example "data[3].list_id". A page, the result of an import, and the response
-// to a write without required fields are also invalid if they contain an error, because
-// they would otherwise look like an empty list or a success.
+// unexpected JSON, and a 2xx response that lacks a required field. The error then names
+// the field, for example "data[3].list_id". Some 2xx responses are also invalid if they
+// contain an error, because they would otherwise look like an empty list or a success: a
+// page, the result of an import, and the response to a write without required fields.
 //
 // The client returns the readable fields together with the error, so the id of a new
 // resource is not lost:
@@ -83,21 +83,21 @@
 //	}
 //
 // Any 2xx status counts as a success, not only the status that the specification names.
-// If the body cannot be used, the error is ErrInvalidResponse.
+// However, if the body cannot be used, the error is ErrInvalidResponse.
 //
-// The client accepts the forms that platforms use. It ignores unknown fields. An id or an
-// integer may be text or a number, and a time may be Unix seconds, milliseconds or ISO
-// 8601. A known status may be in another letter case. Any other value of the wrong type
-// becomes the zero value, and [Config.Logger] and [Observation].Ignored report it.
-// However, it is an error if the value is the id of the resource, a field of a webhook,
-// or the status in the response to [Emails.Send], because a zero value would hide a loss
-// there.
+// Platforms write some values differently, so the client accepts several forms. It
+// ignores unknown fields. An id or an integer may be text or a number, a time may be Unix
+// seconds, milliseconds or ISO 8601, and a known status may be in another letter case.
+// Any other value of the wrong type becomes the zero value, and [Config.Logger] and
+// [Observation].Ignored report it. Only where a zero value would hide a loss is such a
+// value an error: in the id of the resource, a field of a webhook, and the status in the
+// response to [Emails.Send].
 //
 // # Confirmed writes
 //
-// A write is successful if the response, with any 2xx status, contains the following. If
-// it contains the id, the client ignores errors in the same response (see "Success codes"
-// in docs/decisions.md).
+// A write is successful if the response has any 2xx status and contains what this table
+// lists. If it contains the id, the client ignores errors in the same response (see
+// "Success codes" in docs/decisions.md).
 //
 //	Write                                        Response
 //	create or update a template, list, contact,  the id of the resource
@@ -113,12 +113,13 @@
 //	any other write                              no error
 //
 // "Or GET" means that the client requests the resource if the response to the write does
-// not contain the value. If the second response does not contain the value either,
-// the error is [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client returns the
-// resource together with the error. If the scheduled time has passed, the platform need
-// not return it. A later time is accepted if it is at most one minute after the current
-// time, or not after the campaign's updated_on, because the platform then sends
-// immediately.
+// not contain the value. If the second response does not contain it either, the error
+// matches [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client returns the
+// resource together with the error.
+//
+// A platform sends a campaign immediately if the scheduled time has passed. It then need
+// not return the time, and may return a later one that is at most one minute after the
+// current time, or not after the campaign's updated_on.
 //
 // # Retries
 //
@@ -147,17 +148,18 @@
 // ErrNotQueued leaves, and how to resolve an unknown outcome.
 //
 // A 4xx status other than 408 means that the platform rejected the request and did not
-// process it (see "Error codes" in docs/decisions.md). A 503 has this meaning only if it
-// has a Retry-After header and [RetryConfig.Unprocessed503WithRetryAfter] is set.
+// process it (see "Error codes" in docs/decisions.md). A 503 means this only if it has a
+// Retry-After header and you have set [RetryConfig.Unprocessed503WithRetryAfter], because
+// your platform promises it.
 //
 // After a 401, a call with a fixed [Config.Token] fails. If [Config.TokenSource] is set,
-// the client requests a new token once. It sends the request again only if the new token
-// differs from the rejected token. This request does not count toward MaxAttempts.
+// the client requests a new token once. If this token differs from the rejected token,
+// the client sends the request again, which does not count toward MaxAttempts.
 //
 // [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
 // individual calls. A 429 with a Retry-After header does not count, because other calls
-// can use up the platform's rate limit again and again. Instead, the client retries after
-// such responses until the delays of the call, each at least 100 ms, exceed
+// can use up the platform's rate limit again and again. Instead, the client stops
+// retrying after such responses when the delays of the call, each at least 100 ms, exceed
 // [RetryConfig.MaxRetryAfter].
 //
 // Between attempts, the client waits for a random time (exponential backoff with full
@@ -178,12 +180,12 @@
 // was added again. To prevent this, limit the call to one attempt with [WithMaxAttempts].
 //
 // One attempt is one request. By default, net/http itself resends some requests, over
-// HTTP/2 even requests that the platform may have processed. The client prevents this for
-// every [Config.HTTPClient]. Only one case is left: over HTTP/1, net/http resends a
-// request if the platform has closed the idle connection, but a request with a body only
-// if no byte was written, so the platform has received nothing. If the server rejects an
-// unprocessed HTTP/2 request that has no body, the client treats the rejection as a lost
-// connection.
+// HTTP/2 even requests that the platform may have processed, so the client prevents this
+// for every [Config.HTTPClient]. Two cases differ. Over HTTP/1, net/http may still resend
+// a request on another connection if the platform has closed the idle connection, but a
+// request with a body only if no byte was written, so the platform has received nothing.
+// Over HTTP/2, the client treats the rejection of an unprocessed request without a body
+// as a lost connection.
 //
 // # Pagination
 //
@@ -196,26 +198,26 @@
 //		…
 //	}
 //
-// A loop sends its first request when it begins. Another loop over the same iterator
+// A loop sends its first request when it begins, and a second loop over the same iterator
 // requests the pages again. If a request fails, the iteration yields all earlier items
 // and ends with the error. The page size is 100 unless PerPage is set. [Prefetch]
 // requests pages in advance.
 //
 // The client checks that the list is complete. If the responses contain the total number
-// of items, the list ends after this number. Otherwise, the client requests pages until a
-// page is empty, repeats an earlier page or is refused (see "Pages" in
-// docs/decisions.md). If the list has fewer items than the platform reports, or a page
-// number is wrong, the error is [ErrInvalidResponse].
+// of items, the list ends after this number. Otherwise, the client requests pages until
+// the platform returns an empty page, repeats an earlier page or refuses the request (see
+// "Pages" in docs/decisions.md). If the list has fewer items than the platform reports,
+// or a page number is wrong, the error is [ErrInvalidResponse].
 //
 // If the platform refuses WithCount or the page size, the iteration continues without it,
 // and the client logs a warning.
 //
 // A list can change while you iterate. If an item is removed, later items move to earlier
-// pages, so the iteration may miss an item. To detect removals, set WithCount: if the
-// total number of items decreases, the iteration ends with [ErrListChanged]. Then iterate
-// again. The client cannot detect a removal if another item is added at the same time. If
-// an item is added, the iteration may yield items again, or end with ErrListChanged.
-// [Contacts.All] describes how to read all contacts.
+// pages, so the iteration may miss an item. To detect this, set WithCount: if the total
+// number of items decreases, the iteration ends with [ErrListChanged], and you can
+// iterate again. This fails only if another item is added at the same time. If an item is
+// added, the iteration may yield items again, or end with ErrListChanged. [Contacts.All]
+// describes how to read all contacts.
 //
 // # Import
 //
@@ -227,9 +229,9 @@
 // # Lookup rate limit
 //
 // The platform allows one lookup of a submitted email per second for each user and
-// account. [Emails.Get] enforces this limit for any number of goroutines, and retries
-// if the platform still rejects a lookup. By default, the clients of a process share
-// the limit. A [LookupLimiter] can extend it to several processes.
+// account. [Emails.Get] waits so that any number of goroutines keeps within this limit,
+// and retries if the platform still rejects a lookup. By default, the limit covers the
+// clients of one process. A [LookupLimiter] can extend it to several processes.
 //
 // # Logs, metrics and traces
 //
@@ -241,12 +243,14 @@
 //
 // A [Client], its services and its iterators are immutable and safe for concurrent use.
 // The client does not change arguments or use them after the call, and the caller owns
-// all results. The client's goroutines end before the call or loop that started them.
-// The only exception is a call to the [TokenSource]. The client cancels its context after
-// [Config.Timeout], or when no call waits for a required token. One second later, the
-// client continues without a source that ignores its context.
+// all results.
 //
-// If a callback on another goroutine panics or calls [runtime.Goexit] (for example, in
-// testing.T.FailNow), the call waits for its pending requests. The caller's goroutine
-// then panics or exits in the same way as the callback.
+// The client's goroutines end before the call or loop that started them, except a call to
+// the [TokenSource], which several calls can share. The client cancels the source's
+// context after [Config.Timeout], or when no call waits for a required token. If the
+// source ignores its context, the client continues without it one second later.
+//
+// Some callbacks run on another goroutine. If one panics or calls [runtime.Goexit] (for
+// example, in testing.T.FailNow), the call waits for its pending requests, and then
+// panics or exits in the same way on the caller's goroutine.
 package client

@@ -32,18 +32,17 @@ type Emails struct{ handler handler }
 // accepted the email.
 //
 // If the status in the response is [EmailStatusRejected] or [EmailStatusError], the
-// platform does not send the email. Send then returns the id of the unsent email together
-// with an error that matches [ErrNotQueued], and does not retry. For a rejected email,
-// the error also matches [ErrRejected], and [Emails.Get] returns the reason. Every other
-// status is a success, even an unknown one. A status that is not text is an
-// [ErrInvalidResponse] with an unknown outcome. [ResultOfSend] reports whether you can
-// send the email again.
+// platform does not send the email. Send then returns the id of the unsent email
+// together with an error that matches [ErrNotQueued], and does not retry. For a rejected
+// email, the error also matches [ErrRejected], and [Emails.Get] returns the reason.
+// Every other status is a success, even an unknown one. If the status is not text, the
+// error is [ErrInvalidResponse], and the outcome is unknown. After an error,
+// [ResultOfSend] reports whether you can send the email again.
 //
 // The client never sends an email again if the platform may have processed it. The
 // error then matches [ErrOutcomeUnknown], and the file docs/errors.md describes how to
-// resolve the outcome. For that, store each email with a key before you send it, and
-// include the key in the subject, because events and lookups do not contain custom
-// attributes.
+// find the outcome. For that, store each email with a key before you send it. Include
+// the key in the subject, because events and lookups do not contain custom attributes.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	var submitted SubmittedEmail
 	err := s.handler.call(ctx, submitEmailRequest(email), func(body []byte) (err error) {
@@ -98,9 +97,9 @@ func (e SubmittedEmail) notQueued(body []byte) error {
 	return err
 }
 
-// GetAll looks up emails sequentially and yields them in the given order. If a
-// lookup fails, GetAll yields the error with an Email that contains only the
-// id. It continues unless the context was canceled or has expired.
+// GetAll looks up emails one after another and yields them in the given order. If a
+// lookup fails, GetAll yields the error with an Email that contains only the id, and
+// continues unless the context was canceled or has expired.
 func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Email, error] {
 	return func(yield func(Email, error) bool) {
 		for id := range ids {
@@ -147,9 +146,9 @@ func (b EmailBounce) Hard() bool {
 }
 
 // Soft reports whether the bounce is temporary, so a later email to the address may
-// succeed. The category determines the result, because the platform can report an
-// automatic reply with the type [events.BounceTypeSoft]. Without a category, the type
-// determines it. A bounce can be neither hard nor soft.
+// succeed. The category determines the result, and only without a category the type,
+// because the platform can report an automatic reply with the type
+// [events.BounceTypeSoft]. A bounce can be neither hard nor soft.
 func (b EmailBounce) Soft() bool {
 	return !b.Hard() && (b.Category.Soft() || b.Category == "" && b.Type == events.BounceTypeSoft)
 }

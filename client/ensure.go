@@ -2,9 +2,9 @@ package client
 
 import "errors"
 
-// If find() returns ErrNotFound, ensure calls create(). Afterwards, ensure
-// calls find() again to get the oldest item, because another process may have
-// created an item at the same time. The second result is the item that ensure
+// ensure returns the oldest item, which find() returns. If find() returns ErrNotFound,
+// ensure calls create(), and then find() again, because another process may have
+// created an older item in the meantime. The second result is the item that ensure
 // created, if any.
 func ensure[T any](find, create func() (T, error)) (first, own T, err error) {
 	if first, err = find(); !errors.Is(err, ErrNotFound) {

@@ -120,7 +120,8 @@ func TestEnsureOddWebhook(t *testing.T) {
 	}
 }
 
-// TestEnsureSearchFails: Ensure returns the error of a failed search. It creates nothing after a failed first search.
+// TestEnsureSearchFails: Ensure returns the error of a failed search. If the first search fails, Ensure creates
+// nothing.
 func TestEnsureSearchFails(t *testing.T) {
 	withPlatform(t, func(t *testing.T, p *platform) {
 		ctx, c := t.Context(), p.clean
@@ -297,8 +298,8 @@ func TestEnsureConcurrentReleases(t *testing.T) {
 	})
 }
 
-// TestEnsureNewEvents: a release changes the events. Neither the release, nor processes of the old release, nor a
-// rollback lose an event or handle it twice.
+// TestEnsureNewEvents: a new release subscribes to other events. While processes of both releases run, and after a
+// rollback, no event is lost or handled twice.
 func TestEnsureNewEvents(t *testing.T) {
 	notWith(t, "numeric-email-ids")
 	two := []events.Name{events.NameEmailBounced, events.NameEmailOpened}

@@ -39,10 +39,9 @@ var (
 
 const maxErrorBody = 4 << 10
 
-// Error describes a failed call to the platform. Use [errors.As] to get an *Error from an
-// error; only [Contacts.Import] can also return an error that is not an *Error. An Error
-// does not contain the token, unless you pass the token as an id. Do not change an Error,
-// because several calls may share it.
+// Error describes a failed call to the platform. Use [errors.As] to get it from an error. Only
+// [Contacts.Import] can also return an error that is not an *Error. An Error does not contain the token,
+// unless you pass the token as an id. Do not change an Error, because several calls may share it.
 type Error struct {
 	Op         string        // operation, such as "createTemplate"
 	Method     string        // HTTP method
@@ -252,9 +251,8 @@ func (c *call) asError(err error) *Error {
 	return e
 }
 
-// topLevelError returns err if its type is [*Error], and ignores wrapped errors. A
-// wrapped [*Error] may come from another call, because a token source can use
-// its own client.
+// topLevelError returns err if its type is [*Error]. It does not unwrap err, because a wrapped [*Error] may
+// come from another call: a token source can use its own client.
 func topLevelError(err error) (*Error, bool) {
 	e, ok := err.(*Error) //nolint:errorlint // see above
 	return e, ok

@@ -330,8 +330,8 @@ func ExampleTokenSource_expiring() {
 	// Readers <nil>
 }
 
-// Send returns ErrOutcomeUnknown if the response is lost, and does not send the email
-// again. The platform has processed the second email here.
+// If the response is lost, Send returns ErrOutcomeUnknown and does not send the email again, because the platform may
+// have processed it, as with the second email here.
 func ExampleEmails_Send() {
 	c, platform := newExample(client.Config{})
 	defer platform.Close()
@@ -462,8 +462,8 @@ func ExampleContactCreate_resubscribe() {
 	// active <nil>
 }
 
-// Rotate creates a second webhook with a new secret. The receiver accepts both secrets until the first webhook is
-// archived.
+// Rotate creates a second webhook with a new secret. Until the first webhook is archived, the receiver must accept
+// both secrets.
 func ExampleWebhooks_Rotate() {
 	c, platform := newExample(client.Config{})
 	defer platform.Close()

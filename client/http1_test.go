@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 )
 
-// http1Platform responds to HTTP/1.1 requests on in-memory connections. Its tests need a synctest bubble. Otherwise,
-// net/http may not reuse a connection on a busy machine, because it waits at most 50 ms for the goroutine that wrote
-// the request.
+// http1Platform responds to HTTP/1.1 requests on in-memory connections. Its tests need a synctest bubble, because
+// net/http waits in real time only 50 ms for the goroutine that wrote the request, and on a busy machine may then
+// not reuse the connection.
 type http1Platform struct {
 	*Client
 
@@ -138,9 +138,9 @@ func cutResponse(t *testing.T, cut int, op string, warm int) {
 	}
 }
 
-// TestNoResendAfterCutHTTP1Request cuts a create at every byte of the request, on a new connection and on a reused
-// connection. If no byte was written on the reused connection, net/http sends the create on another one. If a byte
-// was written, the create must not be sent a second time.
+// TestNoResendAfterCutHTTP1Request cuts the connection at every byte of a create request, on a new connection and on
+// a reused one. If no byte was written on the reused connection, net/http sends the request on another connection.
+// If a byte was written, the request must not be sent a second time.
 func TestNoResendAfterCutHTTP1Request(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

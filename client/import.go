@@ -18,7 +18,8 @@ import (
 const maxImportBatch = 1000
 
 // Limits on the contacts in memory, in bytes as defined by ImportContact.size. The
-// platform accepts bodies of 10 MiB, so a batch of maxBatchBytes has room for escapes.
+// platform accepts bodies of 10 MiB, so maxBatchBytes leaves room for the escapes in
+// JSON.
 const (
 	maxBatchBytes  = 4 << 20
 	maxImportBytes = 16 << 20
@@ -29,9 +30,8 @@ const maxConcurrency = 10_000
 
 // ImportOptions configures [Contacts.Import]. The zero value is a good default.
 //
-// An import calls the callbacks from several goroutines, but never
-// concurrently. It waits for each callback, so a slow callback delays the
-// import.
+// An import calls the callbacks from several goroutines, but only one at a time. It waits
+// for each callback, so a slow callback delays the import.
 type ImportOptions struct {
 	// ImportTo is the status for imported contacts. The default is active.
 	ImportTo ImportTo
@@ -50,9 +50,9 @@ type ImportOptions struct {
 	// an import, set Skip to the last value that the import passed to OnCheckpoint. If
 	// the source contains fewer contacts than Skip, the import fails.
 	//
-	// Skip counts all contacts in the source, including contacts that Filter excludes.
-	// If you remove contacts from the source before you resume, the positions change
-	// and other contacts are skipped. Use Filter instead.
+	// Skip counts all contacts in the source, including contacts that Filter excludes. To
+	// exclude contacts from a resumed import, use Filter. If you remove them from the
+	// source, the positions change, and other contacts are skipped.
 	Skip int64
 
 	// Filter, if not nil, is called for each contact that is not skipped. If
@@ -60,34 +60,31 @@ type ImportOptions struct {
 	// Skip, OnCheckpoint and the indexes in the [ImportReport].
 	Filter func(ImportContact) bool
 
-	// Resubscribe activates unsubscribed and pending contacts in an import whose
-	// ImportTo is active. By default, unsubscribed and pending contacts keep their
-	// status. If a response is lost, the client sends the batch again. A contact that
-	// unsubscribed after the first attempt then becomes active. To prevent this, set
-	// NoRepeat.
+	// Resubscribe activates unsubscribed and pending contacts in an import whose ImportTo is
+	// active. By default, these contacts keep their status. If a response is lost, the
+	// client sends the batch again, so a contact that unsubscribed after the first attempt
+	// becomes active. To prevent this, set NoRepeat.
 	Resubscribe bool
 
 	// NoRepeat prevents the client from sending a batch again if the platform may have
-	// processed it. The contacts in such a batch have the status [ImportUnknown]. By
-	// default, the client sends the batch again, which activates contacts that were
-	// deleted after the first attempt (and with Resubscribe, contacts that
-	// unsubscribed). If you import contacts with the status ImportUnknown again, check
-	// their status first.
+	// processed it. By default, the client sends the batch again, which activates contacts
+	// that were deleted after the first attempt (and with Resubscribe, contacts that
+	// unsubscribed). With NoRepeat, the contacts in such a batch have the status
+	// [ImportUnknown] instead. Check their status before you import them again.
 	NoRepeat bool
 
 	// OnProgress, if not nil, is called after each batch, even if the batch
 	// failed.
 	OnProgress func(ImportProgress)
 
-	// OnCheckpoint, if not nil, is called when the number of confirmed contacts
-	// increases. A contact is confirmed if it was imported, rejected, skipped or
-	// filtered. The argument is the number of consecutive confirmed contacts at the
-	// beginning of the source. OnCheckpoint must store it, because after a crash you set
-	// Skip to the stored number. If OnCheckpoint returns an error, the import ends.
+	// OnCheckpoint, if not nil, is called when the number of confirmed contacts increases. A
+	// contact is confirmed if it was imported, rejected, skipped or filtered. The argument
+	// counts the consecutive confirmed contacts at the beginning of the source. OnCheckpoint
+	// must store this number, because you set Skip to it after a crash. If OnCheckpoint
+	// returns an error, the import ends.
 	//
-	// A resumed import repeats the batches that were imported after the
-	// checkpoint. If no batch failed, a resumed import repeats at most
-	// Concurrency-1 batches.
+	// A resumed import repeats batches that were imported after the checkpoint: if no batch
+	// failed, at most Concurrency-1 batches.
 	OnCheckpoint func(confirmed int64) error
 
 	// OnRejected, if not nil, is called for each contact that the platform rejects. By
@@ -112,34 +109,35 @@ type ImportFailure struct {
 }
 
 // Import adds any number of contacts to a list, in batches of up to 1,000 contacts and 4
-// MiB. A contact larger than 4 MiB is a batch of its own. If the platform rejects a batch
-// as too large ([ErrTooLarge]), Import divides the batch and makes later batches smaller.
+// MiB. A contact larger than 4 MiB is a batch of its own. If the platform still rejects a
+// batch as too large ([ErrTooLarge]), Import divides the batch and makes later batches
+// smaller.
 //
 // Importing a contact again does not create a duplicate; see [Contacts.ImportBatch].
 // However, it activates a contact that was deleted in the meantime. This can happen
-// without a second import, because the client sends a batch again after a lost response,
-// unless [ImportOptions].NoRepeat is set. If the source yields an address several times,
-// ignoring letter case, Import keeps the order, so the last imported value of each field
-// replaces earlier values.
+// within one import, because the client sends a batch again after a lost response, unless
+// [ImportOptions].NoRepeat is set.
 //
-// An import holds at most 16 MiB of contacts in flight and their JSON, 4 MiB in the next
-// batch and one more contact. Only a single contact can exceed these limits. A contact
-// counts as its text plus 128 bytes, 32 bytes for each attribute and 16 bytes for each
-// tag or interest. In addition, each concurrent request keeps an array of BatchSize
-// contacts, with at most 128 bytes each, even if its batch is smaller.
-// The report stores one entry for each group of consecutive contacts with the same
-// status, and the rejected contacts unless [ImportOptions].OnRejected is set.
+// If the source yields an address several times, ignoring letter case, Import keeps the
+// order, so the last imported value of each field replaces earlier values.
+//
+// The memory of an import is limited. It holds at most 16 MiB of contacts in flight and
+// their JSON, 4 MiB in the next batch and one more contact. Only a single contact can
+// exceed these limits. A contact counts as its text plus 128 bytes, 32 bytes for each
+// attribute and 16 bytes for each tag or interest. In addition, each concurrent request
+// keeps an array of BatchSize contacts, with at most 128 bytes each. The report stores
+// one entry for each group of consecutive contacts with the same status, and the rejected
+// contacts unless [ImportOptions].OnRejected is set.
 //
 // The error is nil if Import read the whole source and all batches succeeded, even if the
 // platform rejected some contacts. If an option is invalid, the error is [ErrValidation],
-// and Import does not read the source. If a running import fails, the error wraps the
-// errors from the source, the first failed batch and the context, if any; it is not an
-// [*Error]. If the source yields an error, Import sends the contacts before the error and
-// then returns. The report is never nil.
+// and Import does not read the source. If a running import fails, the error is not an
+// [*Error], because it can wrap several errors: from the source, the first failed batch
+// and the context. If the source yields an error, Import first sends the contacts before
+// the error. The report is never nil.
 //
-// If the context is canceled, Import returns as soon as the source returns.
-// After a cancellation, the outcome of the batches in flight is unknown.
-// (Specification: Lists and contacts, Limits.)
+// If the context is canceled, Import returns as soon as the source returns. The outcome
+// of the batches in flight is then unknown. (Specification: Lists and contacts, Limits.)
 func (s *Contacts) Import(
 	ctx context.Context, listID int64, contacts iter.Seq2[ImportContact, error], opts ImportOptions,
 ) (*ImportReport, error) {
@@ -172,8 +170,8 @@ func (s *Contacts) Import(
 	return im.report, err
 }
 
-// importer is an import in progress. The calling goroutine reads the source
-// into batches. A separate goroutine sends each batch.
+// importer is an import in progress. The calling goroutine reads the source into batches,
+// and a goroutine for each batch sends it.
 type importer struct {
 	opts ImportOptions // callbacks run while mu is held
 	send func([]ImportContact) (ImportResult, error)
@@ -327,9 +325,9 @@ func (im *importer) batch(from int64) *batch {
 	return b
 }
 
-// start sends a batch on its own goroutine. Before that, it waits until the window has
-// room and no batch with one of the same addresses is in flight. It returns false if the
-// import must stop in the meantime. A canceled context ends the batches.
+// start sends a batch on its own goroutine. Before that, it waits until Concurrency and
+// the memory limit allow another batch, and no batch with one of the same addresses is in
+// flight. If the import must stop in the meantime, start returns false.
 func (im *importer) start(ctx context.Context, b *batch) bool {
 	if im.opts.Concurrency > 1 {
 		for _, c := range b.contacts { // different addresses with the same hash only delay a batch
@@ -356,7 +354,8 @@ func (im *importer) start(ctx context.Context, b *batch) bool {
 	return true
 }
 
-// sendBatch sends a batch. After a 413, which changed nothing, sendBatch divides it.
+// sendBatch sends a batch. If the platform responds with 413, it has imported nothing, so
+// sendBatch divides the batch.
 func (im *importer) sendBatch(ctx context.Context, b *batch) {
 	var result ImportResult
 	var err error
@@ -410,9 +409,9 @@ func (im *importer) finish(b *batch, result ImportResult, err error) {
 	}
 }
 
-// release frees the addresses of a finished batch, and removes the finished
-// batches at the beginning of the window. If a callback panicked or exited,
-// Import panics with the same value, or exits, before it returns.
+// release frees the addresses of a finished batch, and removes the finished batches at
+// the beginning of the window. It also records a panic or an exit in a callback, which
+// Import repeats before it returns.
 func (im *importer) release(b *batch, c crash) {
 	im.mu.Lock()
 	defer im.mu.Unlock()

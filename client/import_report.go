@@ -23,9 +23,9 @@ const (
 	ImportImported
 	// ImportUpdated means that the contact was on the list and was updated.
 	ImportUpdated
-	// ImportAccepted means that the contact was imported or updated. Import uses
-	// ImportAccepted if the batch contains both new and existing contacts, or if
-	// an earlier attempt may have imported the contact.
+	// ImportAccepted means that the contact was imported or updated, and that it is
+	// unknown which. This is so if the batch contains both new and existing contacts, or
+	// if an earlier attempt may have imported the contact.
 	ImportAccepted
 	// ImportRejected means that the platform rejected the contact. Correct the
 	// contact before you import it again.
@@ -33,10 +33,10 @@ const (
 	// ImportFailed means that the request for the contact failed and had no
 	// effect. Include the contact in the next import.
 	ImportFailed
-	// ImportUnknown means that the request for the contact failed, and that the
-	// list may contain the contact. Include the contact in the next import, which
-	// creates no duplicate. A repeated import activates contacts that were deleted in
-	// the meantime (see [ImportOptions].NoRepeat).
+	// ImportUnknown means that the request for the contact failed, but the list may
+	// contain the contact. Include the contact in the next import, which creates no
+	// duplicate. However, it activates the contact if it was deleted in the meantime (see
+	// [ImportOptions].NoRepeat).
 	ImportUnknown
 	// ImportFiltered means that ImportOptions.Filter excluded the contact.
 	ImportFiltered
@@ -137,10 +137,9 @@ func (r *ImportReport) after(index int64) int {
 	return sort.Search(len(r.spans), func(i int) bool { return r.spans[i].to > index })
 }
 
-// Remaining returns the contacts that the next import must send. Pass the
-// source of the previous import to Remaining. A remaining contact has the
-// status ImportNotSent, ImportFailed or ImportUnknown. In the report for the
-// next import, the indexes start at 0 again.
+// Remaining returns the contacts that the next import must send: the contacts with the
+// status ImportNotSent, ImportFailed or ImportUnknown. Pass the source of the previous
+// import to Remaining. In the report for the next import, the indexes start at 0 again.
 func (r *ImportReport) Remaining(contacts iter.Seq2[ImportContact, error]) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		index := int64(-1)

@@ -11,15 +11,14 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// ImportBatch imports up to 1,000 contacts with one request. [Contacts.Import]
-// imports any number of contacts. Importing a contact again does not create a
-// duplicate, but activates a contact that was deleted in the meantime. To prevent
-// the client from sending the batch again after a lost response, use
-// [WithMaxAttempts].
+// ImportBatch imports up to 1,000 contacts with one request. For more contacts, use
+// [Contacts.Import]. Importing a contact again does not create a duplicate, but activates
+// a contact that was deleted in the meantime. After a lost response, the client sends the
+// batch again; to prevent this, use [WithMaxAttempts].
 //
-// If the list contains the contact, the platform updates it and keeps omitted attributes,
-// tags and interests. The status of the contact after an import with the status active
-// depends on the status before:
+// If the list already contains the contact, the platform updates it, and keeps the
+// attributes, tags and interests that the batch omits. In an import with the status
+// active, the new status depends on the old status:
 //
 //   - If it has unsubscribed or is pending, it becomes active only if batch.Resubscribe
 //     is set.
@@ -81,9 +80,8 @@ func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 	return v
 }
 
-// readEntryError reads a RejectedEntry. The index may be in the location
-// instead of the field "index". The type may be in the field "code" instead of
-// "type".
+// readEntryError reads a RejectedEntry. Some platforms write the index in the location
+// instead of the field "index", and the type in the field "code" instead of "type".
 func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
 	if c.Peek() != '{' {
 		c.Reject("an object")

@@ -475,8 +475,8 @@ func TestImportFilterAll(t *testing.T) {
 	}
 }
 
-// TestImportCheckpointDistance: while the first batch is slow, at most the documented number of batches completes after
-// the checkpoint. A batch with an address from the first batch waits for it.
+// TestImportCheckpointDistance: while the first batch is slow, at most the documented number of batches completes
+// after the checkpoint. A batch that contains an address of the first batch waits for it.
 func TestImportCheckpointDistance(t *testing.T) {
 	for _, tc := range []struct {
 		concurrency int
@@ -596,8 +596,8 @@ func TestImportTooLarge(t *testing.T) {
 	}
 }
 
-// TestImportMemory: an import reads the documented amount while the platform does not respond. No batch of several
-// contacts is larger than 4 MiB.
+// TestImportMemory: while the platform does not respond, an import reads only the documented amount. No batch of
+// several contacts is larger than 4 MiB.
 func TestImportMemory(t *testing.T) {
 	for size, want := range map[int]int{1_000_000: 21, 5 << 20: 5, 20 << 20: 3} {
 		contacts := want + 3
@@ -636,7 +636,7 @@ func TestImportArrays(t *testing.T) {
 	assert.LessOrEqual(t, size, uintptr(128))
 }
 
-// TestImportNoRepeat: with NoRepeat, a batch that the platform may have processed is not sent again. Other rejected
+// TestImportNoRepeat: with NoRepeat, a batch that the platform may have processed is not sent again, but other failed
 // batches are.
 func TestImportNoRepeat(t *testing.T) {
 	for noRepeat, want := range map[bool]ImportCounts{false: {Accepted: 10}, true: {Unknown: 10}} {

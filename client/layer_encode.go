@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// body is a request body that can write itself as JSON. The methods are
-// generated.
+// body is a request body that can write itself as JSON. The code generator writes the
+// methods.
 type body interface{ write(w *jsonwrite.Writer) }
 
 type encoder struct{ writers sync.Pool }

@@ -68,9 +68,9 @@ func withLookupLimit(next handler, l lookups) handler {
 	}
 }
 
-// key identifies the user and account without revealing a token. The hash
-// includes the first token instead of the current token, so a refreshed token
-// does not change the key.
+// key identifies the user and account without revealing a token. It contains a hash of
+// the first token, not of the current token, so a refreshed token does not change the
+// key.
 func (l lookups) key() string {
 	sum := sha256.Sum256([]byte(l.scope + "\x00" + *l.tokens.first.Load()))
 	return hex.EncodeToString(sum[:])

@@ -58,10 +58,9 @@ func (r RetryConfig) attempts(c *call) int {
 }
 
 // prepare waits before the next attempt. The parameter e is the error of the last
-// attempt, and n is the number of attempts that count toward the limit. If there must be
-// no further attempt, because the delay is too long or the budget is exhausted, prepare
-// returns e. If the context was canceled or has expired, the returned error also wraps
-// the context's error.
+// attempt, and n is the number of attempts that count toward the limit. If the delay
+// would be too long or the budget is exhausted, prepare returns e without waiting. If the
+// context was canceled or has expired, the returned error also wraps the context's error.
 func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	if p.tooLong(e.RetryAfter) {
 		return e.withRetryAfter()
@@ -81,8 +80,9 @@ func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	return nil
 }
 
-// mayRetry reports whether the call can have another attempt after attempt n. Other calls
-// can use up a rate limit at each attempt, so such attempts can exceed MaxAttempts.
+// mayRetry reports whether the call can have another attempt after attempt n. Attempts
+// that fail at a rate limit can exceed MaxAttempts, because other calls can use up the
+// limit each time.
 func (r RetryConfig) mayRetry(c *call, n int, e *Error) bool {
 	most := r.attempts(c)
 	if !r.isUncounted(c, e) {
@@ -100,27 +100,27 @@ func (r RetryConfig) isUncounted(c *call, e *Error) bool {
 // minFreeDelay limits the number of free retries after a Retry-After header such as 0.
 const minFreeDelay = 100 * time.Millisecond
 
-// isFree reports whether the retry after e costs nothing. The budget exists because
-// retries add to the load of a platform that fails. A 429 with a delay, which can be 0,
-// is not a failure, because such a platform works and determines the load itself.
+// isFree reports whether the retry after e costs nothing from the budget. The budget
+// protects a platform that fails from the load of retries. A 429 with a delay, even 0, is
+// not such a failure, because the platform works and determines the load itself.
 func (r RetryConfig) isFree(e *Error) bool {
 	return e.StatusCode == http.StatusTooManyRequests && e.attempt == postponed && r.MaxRetryAfter >= 0
 }
 
-// tooLong reports whether Retry-After exceeds MaxRetryAfter. A retry before the
-// Retry-After delay has passed would only add to the platform's load.
+// tooLong reports whether Retry-After exceeds MaxRetryAfter. In that case the call fails,
+// because an earlier retry would only add to the platform's load.
 func (r RetryConfig) tooLong(retryAfter time.Duration) bool {
 	return r.MaxRetryAfter >= 0 && retryAfter > r.MaxRetryAfter
 }
 
-// delay returns the delay after attempt n. Other clients may have received the
-// same Retry-After value, so the delay includes jitter.
+// delay returns the delay after attempt n. It includes jitter even after Retry-After,
+// because other clients may have received the same value.
 func (r RetryConfig) delay(n int, retryAfter time.Duration) time.Duration {
 	return max(min(retryAfter, r.MaxRetryAfter), 0) + r.jitter(n)
 }
 
-// jitter returns a random duration. The upper limit doubles with each attempt.
-// Tests make crypto/rand deterministic with testing/cryptotest.
+// jitter returns a random duration. Its upper limit doubles with each attempt. Tests make
+// crypto/rand deterministic with testing/cryptotest.
 func (r RetryConfig) jitter(n int) time.Duration {
 	bound := r.MaxDelay
 	if r.BaseDelay <= r.MaxDelay>>(n-1) { // otherwise the shift could overflow
@@ -131,8 +131,8 @@ func (r RetryConfig) jitter(n int) time.Duration {
 	return time.Duration(binary.LittleEndian.Uint64(b[:]) % (uint64(max(bound, 0)) + 1))
 }
 
-// budget is a token bucket that limits the number of retries across all calls.
-// Five tokens allow one retry.
+// budget is a token bucket that limits the number of retries across all calls. A retry
+// costs five tokens.
 type budget struct {
 	mu        sync.Mutex
 	left, max int

@@ -23,8 +23,8 @@ func withoutRedirects(h *http.Client) *http.Client {
 	return &c
 }
 
-// hidesLocation hides the Location header from http.Client. Otherwise, an invalid
-// Location would be part of the error from http.Client.
+// hidesLocation hides the Location header from http.Client, because the error of
+// http.Client for an invalid Location would contain it.
 type hidesLocation struct{ http.RoundTripper }
 
 // hiddenLocation is not a valid header field name, so no server can send it.
@@ -144,8 +144,8 @@ func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
 	return err
 }
 
-// decompress replaces the contents of b, which are compressed with gzip. A transport does
-// not decompress a response if its compression is disabled or it sets Accept-Encoding.
+// decompress replaces the contents of b, which the transport left compressed with gzip. A
+// transport does so if its compression is disabled or it sets Accept-Encoding.
 func (s *sender) decompress(b *bytes.Buffer) error {
 	r, err := gzip.NewReader(bytes.NewReader(bytes.Clone(b.Bytes())))
 	if err != nil {

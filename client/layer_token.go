@@ -5,9 +5,9 @@ import (
 	"net/http"
 )
 
-// withToken adds a token to each request. After a 401, withToken requests a new
-// token once. A request that receives a 401 has no effect, so the client
-// can send it again.
+// withToken adds a token to each request. If the platform responds with 401, the
+// request had no effect, so withToken requests a new token once and sends the request
+// again.
 func withToken(next handler, t *tokens) handler {
 	return func(ctx context.Context, c *call) error {
 		cached, err := t.get(ctx, nil)

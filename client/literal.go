@@ -9,12 +9,13 @@ import (
 const literalName = "literal_braces"
 
 // Literal returns a copy of the submission whose subject, HTML and text arrive unchanged.
-// Without Literal, the platform replaces each merge tag, such as {{name}}, in the content.
-// Use Literal for content from a template engine or another program. Call Literal once,
-// after the content is complete.
+// Without Literal, the platform replaces each merge tag, such as {{name}}, in the content,
+// even if the text came from a template engine or a user. Call Literal once, after the
+// content is complete.
 //
-// If the content contains "{{", Literal adds the custom attribute literal_braces. Literal
-// does not change a template, so its merge tags still work.
+// If the content contains "{{", Literal adds the custom attribute literal_braces, whose
+// value is "{{". Literal does not change a template of the platform, so merge tags in the
+// template still work.
 func (s EmailSubmission) Literal() EmailSubmission {
 	found := false
 	for _, text := range []*string{&s.Content.Subject, &s.Content.HTML, &s.Content.Text} {

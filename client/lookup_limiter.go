@@ -13,29 +13,27 @@ const lookupGap = time.Second + time.Millisecond
 
 // LookupLimiter limits the rate at which clients look up submitted emails, because the
 // platform allows one lookup per second for each user and account. Clients with the same
-// user and account can share a LookupLimiter. A LookupLimiter must be safe for concurrent
-// use.
+// user and account can share a LookupLimiter, so it must be safe for concurrent use.
 //
-// The key identifies the platform, the account and the user. The client identifies
-// the user by its first token, so a refreshed token does not change the key. If
-// clients of the same user start with different tokens, for example in several
-// processes with a [TokenSource], use a limiter that ignores the key.
+// The key identifies the platform, the account and the user. The client identifies the user
+// by its first token, so a refreshed token does not change the key. However, clients of the
+// same user that start with different tokens, for example processes with a [TokenSource],
+// have different keys. They need a limiter that ignores the key.
 type LookupLimiter interface {
-	// Acquire waits for the slot for the given key, in call order, and returns a
-	// function that releases the slot. The caller must call release() once, after
-	// the platform has responded to the lookup. The minimum interval from release
-	// to the next slot for the same key is one second or atLeast, whichever is
-	// longer. If the context is canceled or expires first, Acquire immediately
-	// returns an error that wraps the context's error, and does not delay other
-	// callers.
+	// Acquire waits for the next slot for the given key, which permits one lookup, and returns
+	// a function that releases the slot. Calls get their slots in order. The caller must call
+	// release once, after the platform has responded to the lookup. The next slot for the same
+	// key starts one second or atLeast after the release, whichever is longer. If the context
+	// is canceled or expires while Acquire waits, it immediately returns an error that wraps
+	// the context's error, and does not delay other callers.
 	Acquire(ctx context.Context, key string) (release func(atLeast time.Duration), err error)
 }
 
 // NewLookupLimiter returns a [LookupLimiter] for the clients of one process.
 func NewLookupLimiter() LookupLimiter { return &processLimiter{slots: map[string]*slot{}} }
 
-// sharedLookups is the limiter of all clients without their own LookupLimiter.
-// The limit of the platform applies to a token, not to a client.
+// sharedLookups is the limiter of all clients without their own LookupLimiter. The clients
+// share it, because the limit of the platform applies to a token, not to a client.
 var sharedLookups, processStart = NewLookupLimiter(), time.Now() //nolint:gochecknoglobals // see above
 
 // defaultLookupLimiter returns sharedLookups. In a testing/synctest bubble, whose clock
@@ -63,10 +61,9 @@ type processLimiter struct {
 }
 
 // slot limits the lookups of one key. The channel serves its receivers in order, and a
-// receiver that stops waiting does not delay the other receivers. A rate.Limiter of
-// golang.org/x/time does not fit, because a caller that stops waiting delays the callers
-// behind it, and because its interval begins when a call may start, not when its response
-// has arrived.
+// receiver that stops waiting does not delay the others. A rate.Limiter of
+// golang.org/x/time does not fit: there, a caller that stops waiting delays later callers,
+// and the interval begins when a call may start instead of when its response has arrived.
 type slot struct {
 	free  chan time.Time // while the slot is free, the earliest time of the next lookup
 	users int            // number of callers that hold the slot or wait for it

@@ -145,7 +145,8 @@ func TestLookupCanceledWhenSlotIsFree(t *testing.T) {
 	})
 }
 
-// TestSharedLookupLimiter: two clients of the same user share the slots of a limiter. Another user does not wait.
+// TestSharedLookupLimiter: two clients of the same user share the slots of a limiter, but another user does not wait
+// for them.
 func TestSharedLookupLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, share := &lookupServer{}, NewLookupLimiter()
@@ -180,7 +181,8 @@ func TestDefaultLookupLimiter(t *testing.T) {
 	}
 }
 
-// TestLimiterKeys: a key is kept while its slot is held and until its interval is over. Unused keys are removed.
+// TestLimiterKeys: the limiter keeps a key while its slot is held and until the interval after it is over, and then
+// removes the key.
 func TestLimiterKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLookupLimiter().(*processLimiter)
@@ -215,8 +217,9 @@ func TestLimiterKeys(t *testing.T) {
 	})
 }
 
-// TestLookupPauses: after a 429, a lookup waits for Retry-After and a random time, or for the lookup interval instead of
-// the retry delay. A long Retry-After does not delay the next lookup. Other errors are not retried.
+// TestLookupPauses: a 429 delays the retry of a lookup. With Retry-After, the delay is this time plus a random time;
+// without it, the lookup interval, not the usual retry delay. A long Retry-After does not delay the next lookup.
+// Lookups with other errors are not retried.
 func TestLookupPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Time

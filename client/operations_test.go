@@ -31,7 +31,7 @@ func notWith(t *testing.T, names ...string) {
 	}
 }
 
-// platform is a mock server without a socket. The client clean has no faulty transport and no lookup limit.
+// platform is a mock server without a socket. Its client clean has a transport without faults and no lookup limit.
 type platform struct {
 	*mockserver.Server
 	clean *Client
@@ -448,8 +448,8 @@ func TestEveryOperation(t *testing.T) {
 	})
 }
 
-// TestKnownResponses: each method reads responses with unknown fields. No result shares memory with the buffer
-// of its response, because the next response overwrites the buffer.
+// TestKnownResponses: each method reads responses with unknown fields. The next response overwrites the buffer, so no
+// result may share memory with it.
 func TestKnownResponses(t *testing.T) {
 	for _, op := range allOperations() {
 		if len(op.known) == 0 {

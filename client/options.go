@@ -34,9 +34,9 @@ func optionsOf(ctx context.Context) options {
 // The new header replaces any header with the same name in ctx. An empty value
 // removes the header.
 //
-// A call fails with [ErrValidation] and sends nothing if the name is invalid or reserved,
-// or if the value contains characters other than visible ASCII and inner spaces. The
-// error does not contain the value. Three groups of headers are reserved:
+// If the name is invalid or reserved, or the value contains characters other than visible
+// ASCII and inner spaces, a call with this context fails with [ErrValidation] and sends
+// nothing. The error does not contain the value. Three groups of headers are reserved:
 //
 //   - headers that the client sets, such as Authorization and User-Agent
 //   - headers that the transport sets, such as Host and Content-Length

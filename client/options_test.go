@@ -106,8 +106,8 @@ func TestWithMaxAttempts(t *testing.T) {
 	}
 }
 
-// TestWithMaxAttemptsOfLookup: rejected lookups, other errors and their mixture count. A request with a new token does
-// not count.
+// TestWithMaxAttemptsOfLookup: rejected lookups, other errors and mixtures of both count toward the limit. Only a
+// request with a new token after a 401 does not.
 func TestWithMaxAttemptsOfLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, statuses := range map[string][]int{

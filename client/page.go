@@ -22,16 +22,16 @@ const maxPerPage = 100
 // IterOption configures an iterator over a list.
 type IterOption func(*iterOptions)
 
-// Prefetch sets the number of pages that an iterator requests in advance, so an iteration
-// with n prefetched pages can be n+1 times as fast. The default is 0. Prefetching starts
-// after the first page. The iterator stores up to n+1 pages in memory, and may send up to
-// n unnecessary requests at the end.
+// Prefetch sets the number of pages that an iterator requests in advance. With n prefetched
+// pages, an iteration can be n+1 times as fast, but stores up to n+1 pages in memory, and may
+// send up to n unnecessary requests at the end. The default is 0. Prefetching starts after
+// the first page.
 //
-// The platform may handle prefetched requests in any order, so an item that is added in
-// the meantime could hide another item. Therefore the iterator requests the first page
-// again at the end, and ends with [ErrListChanged] if items were added in front of the
-// list. If the Sort parameter is set, items may be added anywhere, so Prefetch has no
-// effect.
+// The platform may handle prefetched requests in any order, so an item that is added in the
+// meantime could hide another item. Therefore the iterator requests the first page again at
+// the end. If items were added in front of the list, the iteration ends with
+// [ErrListChanged]. If the Sort parameter is set, items may be added anywhere, so Prefetch
+// has no effect.
 func Prefetch(n int) IterOption { return func(o *iterOptions) { o.lookahead = max(n, 0) } }
 
 type iterOptions struct {
@@ -45,7 +45,8 @@ type pager[T listItem] interface {
 	items() ([]T, Pagination)
 }
 
-// listItem is an item of a list. Its id identifies it; other fields may change at any time.
+// listItem is an item of a list. Two items with the same id are the same item, because other
+// fields may change at any time.
 type listItem interface{ id() any }
 
 func (t Template) id() any        { return t.ID }
@@ -144,8 +145,8 @@ func (i *iteration[P, T]) page(n int64) (_ []T, last bool, _ error) {
 	return items, last || err == nil && i.list.unpaged && !i.paged, err
 }
 
-// mayHavePages reports whether a response contains anything but items. The other fields may
-// belong to another form of pagination.
+// mayHavePages reports whether a response contains anything but items. If so, the list may
+// have further pages, because the other fields may belong to another form of pagination.
 func mayHavePages(c jsonscan.Cursor) (more bool) {
 	for name := range c.Members() {
 		null := c.Peek() == 'n'
@@ -156,14 +157,14 @@ func mayHavePages(c jsonscan.Cursor) (more bool) {
 }
 
 // isAfterLast reports whether f, the response to the request for page n, shows that the
-// previous page was the last page. Most platforms return an empty page after the last
-// page, which isLast handles. Other platforms refuse the request, or return the last page
-// or the first page again.
+// previous page was the last page. Most platforms return an empty page after the last page;
+// isLast detects this. Other platforms refuse the request, or return the last or the first
+// page again; isAfterLast detects these.
 //
-// Such a response can have another cause: a proxy may have refused the request, or items
-// may have been added at the beginning of the list. Therefore, if the number of items is
+// Such a response can have another cause: a proxy may have refused the request, or items may
+// have been added at the beginning of the list. Therefore, if the total number of items is
 // unknown, isAfterLast checks again. It requests the previous page, and then either the
-// refused page or the page after the repeated page.
+// refused page again or the page after the repeated page.
 func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 	items, _ := f.page.items()
 	w, refused := &i.checker, isRejection(f.err)
@@ -198,13 +199,14 @@ func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 	return true, w.atEnd()
 }
 
-// minDepth is the number of items that each platform returns before it may refuse further
-// pages, for example because it allows only the first 10,000 items of a list. After more
-// items, only a 404 shows the end of the list.
+// minDepth is the number of items that each platform returns. After them, a platform may
+// refuse further pages, for example because it allows only the first 10,000 items of a list,
+// so only a 404 then shows the end of the list.
 const minDepth = 1000
 
-// isDeep reports whether the platform may refuse further pages because of their depth. A page
-// with fewer items than an earlier page is the last page, whatever page size the platform reports.
+// isDeep reports whether the platform may refuse further pages because of their depth. It
+// cannot be the reason after a page with fewer items than an earlier page, because such a
+// page is the last one, whatever page size the platform reports.
 func (c *pageChecker[T]) isDeep() bool { return c.seen >= minDepth && len(c.previous) == c.largest }
 
 // isRejection reports whether the platform may have refused a request because of a parameter.
@@ -213,9 +215,9 @@ func isRejection(err error) bool {
 	return ok && e.StatusCode >= 400 && (e.Is(ErrNotFound) || e.Is(ErrValidation))
 }
 
-// checkStart returns an error if items were added in front of the list. The platform may
-// handle prefetched requests in any order, so a page that it read late may contain items of
-// an earlier page instead of its own.
+// checkStart returns an error if items were added in front of the list. Then a page may
+// contain items of an earlier page instead of its own, because the platform may have read the
+// earlier page first, when the list was shorter.
 func (i *iteration[P, T]) checkStart(n int64) error {
 	if i.options.lookahead == 0 || n <= i.options.first+1 {
 		return nil
@@ -315,8 +317,8 @@ type pageChecker[T listItem] struct {
 	short   bool  // whether the previous page was short and there is no count
 }
 
-// step checks page n or the error from its request. step returns the items to
-// yield, and reports whether the iteration ends.
+// step checks page n, or the error from its request. It returns the items to yield, and
+// whether the iteration ends.
 func (c *pageChecker[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last bool, _ error) {
 	if err == nil {
 		err = c.check(n, items, p)
@@ -330,8 +332,8 @@ func (c *pageChecker[T]) step(n int64, items []T, p Pagination, err error) (_ []
 	return items, true, c.atEnd()
 }
 
-// check returns an error if page n is inconsistent. An iteration over an
-// inconsistent list could repeat items, omit items or never end.
+// check returns an error if page n contradicts the earlier pages, because the iteration could
+// then repeat items, omit items or never end.
 func (c *pageChecker[T]) check(n int64, items []T, p Pagination) error {
 	if len(items) == 0 {
 		return nil
@@ -387,8 +389,8 @@ func (c *pageChecker[T]) isLast(items []T, p Pagination) bool {
 	return false
 }
 
-// shrinks records an error if the item count has decreased since the page was
-// requested. After a removal, other items may have moved to an earlier page.
+// shrinks records an error if the total number of items has decreased since the page was
+// requested, because a removal may have moved other items to an earlier page.
 func (c *pageChecker[T]) shrinks(before, count int64) {
 	if count > 0 && count < before && c.changed == nil {
 		c.changed = fmt.Errorf("%w: the count fell from %d to %d, so some items may be missing", ErrListChanged, before, count)

@@ -315,8 +315,8 @@ func each[T any](t *testing.T, all iter.Seq2[T, error]) func(func() bool) {
 	}
 }
 
-// TestWrongPageSize: if the platform reports a larger page size than it returns, each page seems short. One refused or repeated page
-// nevertheless does not end the list.
+// TestWrongPageSize: if the platform reports a larger page size than it returns, each page looks like the last one.
+// Nevertheless, a single refused or repeated page does not end the list.
 func TestWrongPageSize(t *testing.T) {
 	full := pagesOf(slices.Repeat([]int{50}, 45)...)
 	list := func(change func(asked int, page string, pages [][]string) ([][]string, bool)) *Client {

@@ -360,8 +360,8 @@ func FuzzPages(f *testing.F) {
 	})
 }
 
-// scriptedPages returns a page for each byte. A byte of at least 200 repeats the previous page. The remainder of any
-// other byte divided by 5 is the size of its page.
+// scriptedPages returns a page for each byte of the script. A byte of at least 200 repeats the previous page. For any
+// other byte, the size of the page is the remainder of its division by 5.
 func scriptedPages(script []byte) [][]string {
 	var pages [][]string
 	for i, b := range script {
@@ -378,8 +378,8 @@ func scriptedPages(script []byte) [][]string {
 	return pages
 }
 
-// checkYielded checks that got contains all items before the end of the list. The list ends at an empty first page, a
-// second consecutive empty page, an empty or repeated page after a short page, or an invalid page.
+// checkYielded checks that got contains all items up to the end of the list. The list ends at an empty first page, a
+// second consecutive empty page, an invalid page, or an empty or repeated page that follows a short page.
 func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, err error) {
 	t.Helper()
 	var want []string

@@ -9,9 +9,9 @@ import (
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// payload is an encoded body. The encoder reuses the buffer after the call has
-// ended and all readers are closed. A transport may read the body even after Do
-// has returned.
+// payload is an encoded body. A transport may read the body even after Do has returned,
+// so the encoder reuses the buffer only after the call has ended and all readers are
+// closed.
 type payload struct {
 	length  int64
 	encoder *encoder
@@ -53,11 +53,11 @@ func (p *payload) release() {
 
 // payloadReader reads a payload. Close can be called during a Read.
 //
-// If an HTTP/2 connection is unusable before a stream begins, net/http closes
-// the body and sends the same request with the same body on another connection.
-// Therefore, if Close was called before any byte was read, Read can be called
-// again until the call ends. If a byte was read before Close, Read returns an
-// error, because the second request would contain an incomplete body.
+// If an HTTP/2 connection becomes unusable before a stream begins, net/http closes the
+// body and then sends it on another connection. Therefore, if Close was called before
+// any byte was read, Read still works until the call ends. If a byte was read before
+// Close, Read returns an error, because the second request would contain an incomplete
+// body.
 type payloadReader struct {
 	payload *payload
 	at      int

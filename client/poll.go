@@ -7,8 +7,8 @@ import (
 )
 
 // poll repeats a request until the given function returns true. The interval between
-// requests doubles from one second up to the given
-// maximum. The parameter r is the request that get() sends.
+// requests doubles from one second up to the given maximum. The parameter r describes
+// the request of get() for errors.
 func poll[T any](
 	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
 ) (last T, err error) {

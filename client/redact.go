@@ -101,8 +101,8 @@ type redactedError struct {
 
 func (e *redactedError) Error() string { return e.text }
 
-// Is reports whether the replaced error matches target. There is no Unwrap
-// method, because callers could print the unwrapped error.
+// Is reports whether the replaced error matches target. redactedError has no method
+// Unwrap, because callers could print the unwrapped error, which contains the token.
 func (e *redactedError) Is(target error) bool { return errors.Is(e.err, target) }
 
 // Format implements [fmt.Formatter].

@@ -118,8 +118,8 @@ func (r *request) addQueryDefault(name, value string) {
 }
 
 // dropRefused removes a parameter if err shows that the platform may have refused it, and
-// reports whether it did. An error that names no parameter concerns only the optional
-// parameters, not the parameters named.
+// reports whether it did. An error can name no parameter. Then dropRefused removes one of
+// the parameters in optional, but none of those in named.
 func (r *request) dropRefused(err error, optional, named []string) bool {
 	e, ok := topLevelError(err)
 	if !ok || e.StatusCode < 400 || !e.Is(ErrValidation) {

@@ -15,9 +15,8 @@ import (
 
 // resendGuard ensures that the transport sends a request only once, and records whether the request was sent.
 //
-// An HTTP/2 transport resends a request after GOAWAY or after a refused or reset stream,
-// even if the platform may have processed the request. The retry layer cannot detect
-// resent requests, so the guard prevents them in two ways:
+// An HTTP/2 transport resends a request after GOAWAY or after a refused or reset stream, even if the platform may
+// have processed the request. The retry layer cannot see this, so the guard prevents it in two ways:
 //
 //   - If the transport obtains a second HTTP/2 connection, gotConn cancels the request's
 //     context, which the transport checks before it writes.
@@ -25,9 +24,9 @@ import (
 //     instead of resending the request. It sends the same body again only if the
 //     connection was unusable before a stream began; see payloadReader.
 //
-// Over HTTP/1, net/http resends a body only if the connection was idle and no byte of the request was written. This is
-// safe but requires GetBody. The client therefore sets GetBody only if it expects HTTP/1, for example after an HTTP/1
-// response.
+// Over HTTP/1, net/http resends a request with a body only if the connection was idle and no byte was written. This
+// is safe, but net/http needs GetBody for it. The client therefore sets GetBody only if it expects HTTP/1, for
+// example after an HTTP/1 response.
 type resendGuard struct {
 	stop           context.CancelFunc
 	requested, got atomic.Bool // whether a connection was requested, and obtained
@@ -38,17 +37,15 @@ type resendGuard struct {
 	trace          httptrace.ClientTrace
 }
 
-// watch returns a copy of ctx that traces a request. If the last response used
-// HTTP/1, watch omits the WroteHeaderField hook, because the hook allocates
-// memory for each HTTP/1 field. Without this hook, gotConn detects HTTP/2 only
-// by the negotiated TLS protocol.
+// watch returns a copy of ctx that traces a request. The WroteHeaderField hook detects HTTP/2, but allocates
+// memory for each header field over HTTP/1. If the last response used HTTP/1, watch therefore omits the hook, and
+// gotConn detects HTTP/2 only by the negotiated TLS protocol.
 func (o *resendGuard) watch(ctx context.Context, http1 bool) context.Context {
 	o.trace = httptrace.ClientTrace{
 		GetConn: func(string) { o.requested.Store(true) },
 		GotConn: o.gotConn,
-		// A custom transport may send several requests in succession, so each
-		// response resets the field written. A 1xx response is not final, so
-		// got1xx sets the field again.
+		// A custom transport may send several requests in succession, so each response resets the field written. A 1xx
+		// response resets it too, although it is not final, so got1xx sets the field again.
 		GotFirstResponseByte: func() { o.written.Store(false) },
 		Got1xxResponse:       o.got1xx,
 	}
@@ -82,9 +79,8 @@ func settledHTTP2(conn net.Conn) bool {
 // maxInformational is the maximum number of bytes of all 1xx responses to a request.
 const maxInformational = 1 << 20
 
-// got1xx aborts a request if its 1xx responses exceed maxInformational bytes. If a
-// Got1xxResponse hook is set, net/http does not limit the number of 1xx
-// responses.
+// got1xx aborts a request if its 1xx responses exceed maxInformational bytes, because net/http does not limit their
+// number if a Got1xxResponse hook is set.
 func (o *resendGuard) got1xx(_ int, header textproto.MIMEHeader) error {
 	o.written.Store(true)
 	size := len("HTTP/1.1 103 \r\n\r\n")
@@ -102,9 +98,8 @@ func (o *resendGuard) got1xx(_ int, header textproto.MIMEHeader) error {
 // errNotTwice means that a request was aborted to prevent a duplicate.
 var errNotTwice = errors.New("the HTTP/2 stream was refused or reset")
 
-// These patterns match errors from net/http and x/net/http2 that have no
-// exported type. If net/http changes an error message, the client reports the
-// outcome as unknown.
+// These patterns match the texts of errors from net/http and x/net/http2 that have no exported type. If net/http
+// changes such a text, the client reports the outcome as unknown.
 var (
 	cannotRetry  = regexp.MustCompile(`^http2: Transport: cannot retry err \[(.*)\] after Request\.Body was written`)
 	notProcessed = regexp.MustCompile(`^(?:` + strings.Join([]string{
@@ -116,9 +111,9 @@ var (
 	}, "|") + `)$`)
 )
 
-// reason returns errNotTwice if the request was aborted to prevent a duplicate.
-// If net/http could not retry the request after an error, reason returns only
-// the original error. Other errors are returned unchanged.
+// reason returns errNotTwice if the guard aborted the request to prevent a duplicate. If the error says that
+// net/http could not retry after another error, reason returns the other error. Otherwise, reason returns err
+// unchanged.
 func (o *resendGuard) reason(err error) error {
 	if o.stopped.Load() {
 		return errNotTwice
@@ -129,11 +124,10 @@ func (o *resendGuard) reason(err error) error {
 	return err
 }
 
-// attempt reports whether the platform may have processed a request that failed with err.
-// The platform cannot have processed the request if no connection was established, or if
-// HTTP/2 reports that the stream was refused or not processed. The trace of the request
-// shows whether there was a connection. Without a trace, because the transport does not
-// support tracing, attempt can check only the error.
+// attempt reports whether the platform may have processed a request that failed with err. It cannot have done so if
+// no connection was established, or if HTTP/2 reports that the stream was refused or not processed. The trace of
+// the request shows whether there was a connection. If the transport does not support tracing, attempt can check
+// only the error.
 func (o *resendGuard) attempt(err error) attempt {
 	if o.informational.Load() > maxInformational {
 		return unreadable

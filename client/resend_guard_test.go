@@ -145,7 +145,8 @@ func TestTransportSendsOtherRequests(t *testing.T) {
 	}
 }
 
-// TestNoResendAfterProtocolChange: after a response over HTTP/1, requests have GetBody. The next one uses HTTP/2.
+// TestNoResendAfterProtocolChange: after a response over HTTP/1, the client gives each request a GetBody. The test
+// then uses HTTP/2, so net/http could resend the request.
 func TestNoResendAfterProtocolChange(t *testing.T) {
 	p := newH2Platform(t)
 	h1 := httptest.NewTLSServer(respondWith(200, "application/json", `{"template_id":1}`))
@@ -393,7 +394,8 @@ func (p *h2Platform) client(t *testing.T) *http.Client {
 	return &http.Client{Transport: tr}
 }
 
-// lost closes all connections. The next warm requests get a response. The function lose handles the others.
+// lost closes all connections. Afterwards, the first warm requests get a response, and the function lose handles
+// all others.
 func (p *h2Platform) lost(warm int, lose func(c h2Conn, stream uint32)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -99,8 +99,8 @@ func (e *Error) withBody(body []byte, token string) *Error {
 	return e
 }
 
-// isJSON reports whether body begins like a JSON object or array. HTML does not, whatever
-// the Content-Type header says.
+// isJSON reports whether body begins like a JSON object or array. It ignores the Content-Type
+// header, which can be wrong for HTML.
 func isJSON(body []byte) bool {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	return len(body) > 0 && (body[0] == '{' || body[0] == '[')
@@ -120,10 +120,10 @@ func withoutSecrets(address string) string {
 	return address
 }
 
-// retryAfter returns the longest delay in the Retry-After headers. A header contains
-// seconds or a date, or a list if a proxy has joined several headers. The delay until a
-// date is the difference from the Date header, because the clocks of the client and the
-// server may differ. Any other value is ignored.
+// retryAfter returns the longest delay in the Retry-After headers. A header contains seconds
+// or a date, or a list of them if a proxy has joined several headers. A date is compared with
+// the Date header, because the clocks of the client and the server may differ. Any other value
+// is ignored.
 func retryAfter(h http.Header) (longest time.Duration, ok bool) {
 	now, known := parseDate(h.Get("Date"))
 	if !known {
@@ -169,9 +169,9 @@ func parseDate(text string) (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// decode treats an empty body as null, so all required fields are missing. If the body
-// contains a value of the wrong type, and a required field is not affected, the error is a
-// [jsonscan.Error] with the field Ignored.
+// decode treats an empty body as null, so all required fields are missing. If the only fault
+// is a value of the wrong type outside the required fields, the error is a [jsonscan.Error]
+// with the field Ignored.
 func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("null")

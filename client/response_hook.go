@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Response is a raw response from the platform, including headers and unknown
-// fields. A printed or logged Response does not contain the body, which may
-// contain the secret of a webhook.
+// Response is a raw response from the platform, including headers and unknown fields.
+// The body may contain the secret of a webhook, so a printed or logged Response omits
+// it.
 type Response struct {
 	Op         string        // operation, such as "getEmail"
 	Attempt    int           // number of the attempt, from 1
@@ -38,7 +38,7 @@ type responseKey struct{}
 //	var last client.Response
 //	ctx = client.WithResponseHook(ctx, func(r client.Response) { last = r })
 //
-// The function f must not block. An import or an iterator with Prefetch calls f
+// The function f must not block. Imports and iterators with Prefetch call f
 // concurrently.
 func WithResponseHook(ctx context.Context, f func(Response)) context.Context {
 	return context.WithValue(ctx, responseKey{}, f)

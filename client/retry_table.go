@@ -50,7 +50,8 @@ func (d decision) effect() callEffect {
 	return none
 }
 
-// retryRule is a row of the table. The first row that applies decides.
+// retryRule is a row of the retry table. The first row that applies to an attempt
+// decides.
 type retryRule struct {
 	outcome                   string
 	applies                   bool
@@ -82,7 +83,8 @@ func (r RetryConfig) retryTable(e *Error) []retryRule {
 	}
 }
 
-// classify looks up an attempt in the table. Attempts without a row changed nothing.
+// classify returns the decision of the table for the last attempt. If no row applies,
+// the attempt changed nothing.
 func (r RetryConfig) classify(repeatable bool, e *Error) decision {
 	for _, rule := range r.retryTable(e) {
 		switch {

@@ -101,8 +101,8 @@ func hijack(t *testing.T, w http.ResponseWriter, raw string) {
 	_ = conn.Close()
 }
 
-// TestUnusableResponses: the client sends a create once, and other operations three times. TestFaultMatrix covers
-// temporary faults.
+// TestUnusableResponses: after a response that it cannot use, the client does not repeat a create, but sends other
+// operations three times. TestFaultMatrix covers temporary faults.
 func TestUnusableResponses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		response string
@@ -256,7 +256,7 @@ func TestBudget(t *testing.T) {
 }
 
 // TestRateLimitKeepsBudget: 50 goroutines send more than the 50 emails per second that the platform accepts. No call
-// fails because others have exhausted the budget or used up the limit.
+// fails, although the others use up the limit, because their retries do not cost the budget.
 func TestRateLimitKeepsBudget(t *testing.T) {
 	for name, tc := range map[string]struct {
 		retryAfter string

@@ -12,9 +12,9 @@ import (
 const redacted = "[redacted]"
 
 // Secret is a string whose value only [Secret.Reveal] returns, so a program cannot print
-// it by accident. In printed text, logs and JSON, a Secret is "[redacted]", even as the
-// key of a map; in an unexported field, package fmt prints a memory address instead. The
-// == operator compares the contents of two Secrets. The zero Secret is the empty string.
+// it by accident. Printed text, logs and JSON contain "[redacted]" instead, even for the
+// key of a map. In an unexported field, package fmt prints a memory address. The ==
+// operator compares the contents of two Secrets. The zero Secret is the empty string.
 type Secret struct {
 	text unique.Handle[string] // package fmt prints a pointer as an address if it does not call methods
 }
@@ -47,8 +47,8 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText implements [encoding.TextMarshaler].
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. UnmarshalText returns an
-// error for the placeholder "[redacted]", which MarshalText writes.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error for the
+// placeholder "[redacted]", which MarshalText writes, because the value is lost.
 func (s *Secret) UnmarshalText(b []byte) error {
 	if string(b) == redacted {
 		return errors.New("the secret is a placeholder, because secrets are redacted when they are encoded")

@@ -18,9 +18,9 @@ const (
 // [Emails.SendLegacy]. The error may be wrapped.
 //
 // The result is SendRejected if the error matches [ErrRejected], [ErrValidation] or
-// [ErrTooLarge]. The result is SendLater after any other 4xx, because its cause can be the
-// token, the base URL, a proxy or the state of the list. The result is also SendLater
-// after an internal error of the platform, and if the client sent nothing.
+// [ErrTooLarge]. Any other 4xx gives SendLater, because its cause can be the token, the
+// base URL, a proxy or the state of the list. An internal error of the platform gives
+// SendLater too, as does a request that the client did not send.
 func ResultOfSend(err error) SendResult {
 	switch {
 	case err == nil:

@@ -18,10 +18,9 @@ func (s *Templates) Render(ctx context.Context, templateID int64) (html string, 
 }
 
 // Ensure returns the oldest template with the name template.Name. If no template has
-// this name, Ensure creates the template. Ensure does not compare or change the
-// content of an existing template. If several processes call Ensure at the same time,
-// all calls return the same template. A call that created a duplicate deletes the
-// duplicate.
+// this name, Ensure creates the template. It does not compare or change the content of
+// an existing template. If several processes call Ensure at the same time, all calls
+// return the same template, and a call that created a duplicate deletes it.
 //
 // Call Ensure again after [ErrOutcomeUnknown], or if a request fails after the
 // template was created. If the name is empty, the error is [ErrValidation].

@@ -46,8 +46,8 @@ func (t Token) MarshalBinary() ([]byte, error) { return []byte(t.String()), nil 
 // LogValue implements [slog.LogValuer].
 func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// tokenExpiry contains the time at which a token must be replaced and the time at
-// which it expires. The zero value means that the token does not expire.
+// tokenExpiry contains the time at which the client requests a new token and the time at
+// which the token expires. The zero value means that the token does not expire.
 type tokenExpiry struct{ refreshAt, expiresAt time.Time }
 
 func newTokenExpiry(now, expiry time.Time) tokenExpiry {
@@ -84,32 +84,34 @@ func (e tokenExpiry) extended(now time.Time) tokenExpiry {
 //
 // The client calls the source before the first request, and caches the token. It calls
 // the source again when a tenth of the token's lifetime remains, or one minute before the
-// expiry, whichever is later. It also calls the source after a 401 response, because a
-// platform can revoke a token early. Therefore the source must fetch a new token in each
-// call and must not cache tokens.
+// expiry, whichever is later. It also does so after a 401 response, because a platform
+// can revoke a token early. Therefore the source must fetch a new token in each call, and
+// must not cache tokens itself.
 //
-// If the source returns an expired token, the calls that waited still use this token,
-// because the local clock may be wrong. The next call requests a new token.
+// A token that is already expired when the source returns it is still used by the calls
+// that waited for it, because the local clock may be wrong. The next call requests a new
+// token.
 //
-// While the current token is valid, calls use it and do not wait for its replacement.
-// If the source fails, the client waits for half of the token's remaining lifetime,
-// but at least one second, and calls the source again. If the source still fails
-// after the token has expired, calls return the error from the source.
+// While the current token is valid, calls use it and do not wait for its replacement. If
+// the source fails in this time, the client calls it again after half of the token's
+// remaining lifetime, but at least one second. If the source still fails after the token
+// has expired, calls return the error from the source.
 //
 // Calls that wait for a token share the result: the token, the error or the panic. If the
 // source panics while no call waits, the next call panics with the same value.
 //
 // The source runs on its own goroutine. Its context contains the values from a caller's
 // context. The client cancels this context after [Config.Timeout], or when all calls that
-// waited for the token have ended. If the source ignores its context and does not return
-// within one second after Timeout, the calls that wait return an error, and the client
-// ignores the result. Only then can calls to the source be concurrent, because the next
-// call calls the source again. The client stops doing so while ten calls have not
-// returned.
+// waited for the token have ended.
 //
-// The source must not use its context for calls to the same client. A call that
-// uses the source's context fails if it must wait for a new token. Use a separate
-// client in the source.
+// A source can ignore its context. If it has not returned one second after Timeout, the
+// waiting calls return an error, and the client ignores the result. The next call then
+// calls the source again, so calls to the source can be concurrent. If ten of them have
+// not returned, the client does not call the source until one returns.
+//
+// The source must not use the client that calls it, because a request that waits for a
+// new token would wait for itself. If such a request uses the source's context, it fails.
+// Use a separate client in the source.
 type TokenSource func(ctx context.Context) (Token, error)
 
 // cachedToken is the result of the last call to the source.
@@ -122,8 +124,8 @@ type cachedToken struct {
 // sourceKey marks the context that the client passes to a source.
 type sourceKey struct{ tokens *tokens }
 
-// sourceGrace is the time to return for a source whose context has expired.
-// maxSourceCalls limits the number of sources that have not returned.
+// sourceGrace is the time that a source has to return after its context has expired.
+// maxSourceCalls limits the number of calls to the source that have not returned.
 const (
 	sourceGrace    = time.Second
 	maxSourceCalls = 10
@@ -169,8 +171,9 @@ func (t *tokens) keep(cached *cachedToken) {
 	t.current.Store(cached)
 }
 
-// After a rejection, get returns a later grant, which may contain the same
-// token. A fixed token has only one cachedToken.
+// get returns a token, and calls the source if necessary. If the platform has rejected a
+// token, get returns the result of a later call to the source, which may be the same
+// token. A fixed token is always returned.
 func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, error) {
 	for {
 		cached := t.current.Load()
@@ -204,9 +207,9 @@ func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, 
 	}
 }
 
-// join calls the source unless a call to the source is in progress. The
-// parameter background is true if the caller does not wait for the result. If
-// the given token is no longer current, join returns nil.
+// join calls the source unless another call to it is in progress, and returns the call.
+// The parameter background is true if the caller does not wait for the result. If the
+// given token is no longer current, join returns nil.
 func (t *tokens) join(ctx context.Context, cached *cachedToken, background bool) *sourceCall {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -269,8 +272,8 @@ func (t *tokens) fetch(ctx context.Context) cachedToken {
 	return cachedToken{token: token.Value, expiry: newTokenExpiry(time.Now(), token.Expiry)}
 }
 
-// finish records the result of a call to the source, unless the client no longer waits
-// for it. If the source failed, the previous token stays in use.
+// finish records the result of a call to the source, unless the client has stopped
+// waiting for it. If the source failed, the previous token stays in use.
 func (t *tokens) finish(a *sourceCall, result cachedToken, c crash) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -81,8 +81,8 @@ func expiring(t *testing.T, i *issuer, f func(t *testing.T, get func() error)) {
 	})
 }
 
-// TestTokensReplacedBeforeExpiry: with one call per second for hours, no request is rejected. The client refreshes a
-// token a minute or a tenth of its lifetime before the expiry, whichever is shorter.
+// TestTokensReplacedBeforeExpiry: the client refreshes a token a minute or a tenth of its lifetime before the expiry,
+// whichever is shorter. So with one call per second for hours, no request is rejected.
 func TestTokensReplacedBeforeExpiry(t *testing.T) {
 	for lifetime, want := range map[time.Duration][]time.Duration{
 		time.Hour:         {0, 59 * time.Minute, 118 * time.Minute},
@@ -103,8 +103,8 @@ func TestTokensReplacedBeforeExpiry(t *testing.T) {
 	}
 }
 
-// TestTokenRefreshFails: the valid token stays in use. The client calls the source again after half of the remaining
-// lifetime. Calls fail after the token has expired.
+// TestTokenRefreshFails: while the source fails, the valid token stays in use, and the client calls the source again
+// after half of the remaining lifetime. Calls fail only after the token has expired.
 func TestTokenRefreshFails(t *testing.T) {
 	i := &issuer{lifetime: time.Hour}
 	expiring(t, i, func(t *testing.T, get func() error) {
@@ -133,7 +133,8 @@ func TestTokenRefreshFails(t *testing.T) {
 	})
 }
 
-// TestTokenRefreshHangs: no call waits while the token is valid. Config.Timeout limits calls that need a new token.
+// TestTokenRefreshHangs: while the token is valid, no call waits for a source that hangs. Calls that need a new token
+// wait for at most Config.Timeout.
 func TestTokenRefreshHangs(t *testing.T) {
 	i := &issuer{lifetime: time.Hour}
 	expiring(t, i, func(t *testing.T, get func() error) {
@@ -159,8 +160,8 @@ func TestTokenRefreshHangs(t *testing.T) {
 	})
 }
 
-// TestTokenSourceIgnoresContext: a call to the source that hangs delays the calls that wait for it, but no later call. At
-// most ten calls to the source hang.
+// TestTokenSourceIgnoresContext: if a call to the source hangs, only the calls that wait for it are delayed, not later
+// ones. At most ten calls to the source hang at the same time.
 func TestTokenSourceIgnoresContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		end, asked, hangs := make(chan struct{}), 0, false
@@ -233,8 +234,8 @@ func TestTokenSourcePanicsInBackground(t *testing.T) {
 	})
 }
 
-// TestExpiredTokens: only the calls that wait for the source use an expired token from it. The token may be valid if
-// the local clock is wrong.
+// TestExpiredTokens: if the source returns an expired token, only the calls that wait for it use the token, because it
+// may be valid if the local clock is wrong.
 func TestExpiredTokens(t *testing.T) {
 	i := &issuer{lifetime: -time.Minute}
 	expiring(t, i, func(t *testing.T, get func() error) {
@@ -294,7 +295,7 @@ func TestSourceCallsItsOwnClient(t *testing.T) {
 }
 
 // TestEncodersHideSecrets: no encoder writes a secret. Encoders for YAML and TOML call MarshalText, and encoders for
-// CBOR and MessagePack call MarshalBinary. Without these methods, they would write the exported fields.
+// CBOR and MessagePack call MarshalBinary; without these methods, they would write the exported fields.
 func TestEncodersHideSecrets(t *testing.T) {
 	secret := NewSecret(testToken)
 	values := []any{

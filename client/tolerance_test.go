@@ -156,7 +156,8 @@ func TestLetterCase(t *testing.T) {
 	assert.False(t, Campaign{Status: "Delivering"}.Settled())
 }
 
-// TestContentTypes: the body determines whether a response is JSON. An HTML page of a proxy keeps the meaning of its status.
+// TestContentTypes: the body and not its Content-Type determines whether a response is JSON. An HTML page of a proxy
+// keeps the meaning of its status.
 func TestContentTypes(t *testing.T) {
 	for _, contentType := range []string{"text/html; charset=UTF-8", "text/plain", "application/octet-stream", "application/xml", ""} {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// fill sets all values in v. The string with the number bad is not UTF-8. fill returns the number of strings.
+// fill sets all values in v, and returns the number of strings among them. The string with the number bad is
+// not UTF-8.
 func fill(v reflect.Value, bad, n int) int {
 	if v.Type() == reflect.TypeFor[Nullable[string]]() {
 		s := ""

@@ -14,7 +14,8 @@ import (
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// readAttributes reads an array of attributes. The platform may also write an object, as in the requests that send email.
+// readAttributes reads an array of attributes, or an object, as in the requests that send email, because some
+// platforms return one.
 func readAttributes(c *jsonscan.Cursor, read func(*jsonscan.Cursor) CustomAttribute) []CustomAttribute {
 	return jsonscan.Named(c, read, func(name, value string) CustomAttribute { return CustomAttribute{Name: name, Value: value} })
 }

@@ -86,8 +86,8 @@ func TestBounceKinds(t *testing.T) {
 	}
 }
 
-// TestScheduleAtZeroTime: Schedule rejects a zero time. Its request would omit scheduled_for, so the platform would
-// send the campaign immediately.
+// TestScheduleAtZeroTime: Schedule rejects a zero time, because the request would omit scheduled_for, and the
+// platform would send the campaign immediately.
 func TestScheduleAtZeroTime(t *testing.T) {
 	requests := 0
 	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {

@@ -23,8 +23,8 @@ const (
 	WebhookStatusArchived WebhookStatus = "archived"
 )
 
-// Format implements [fmt.Formatter]. Without this method, verbs such as %s
-// would print the secret in a pointer to a Webhook.
+// Format implements [fmt.Formatter]. Without it, verbs such as %s would print the secret
+// if the argument is a pointer to a Webhook.
 func (w Webhook) Format(f fmt.State, verb rune) {
 	type plain Webhook
 	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(w))
@@ -37,10 +37,9 @@ type Webhooks struct {
 	logger  *slog.Logger
 }
 
-// Ensure returns the webhook that subscribes a URL to events, with its secret.
-// [Webhook.HashFunction] is empty if the platform does not return a hash function.
-// If no existing webhook matches, Ensure creates a webhook with the given
-// settings:
+// Ensure subscribes a URL to events. It returns the webhook with its secret.
+// [Webhook.HashFunction] is empty if the platform does not return a hash function. If no
+// existing webhook matches, Ensure creates a webhook with the given settings:
 //
 //	hook, err := c.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: names})
 //
@@ -49,26 +48,27 @@ type Webhooks struct {
 // any rate limit period matches. If several webhooks match, Ensure returns the first
 // in the list.
 //
-// Several processes can call Ensure at the same time. After it has created a
-// webhook, Ensure lists the webhooks again. If another process created a matching
-// webhook earlier, Ensure archives its own webhook and returns the earlier
-// webhook. If the platform lists webhooks in creation order, all processes
-// therefore get the same webhook.
+// Several processes can call Ensure at the same time. After Ensure has created a webhook,
+// it lists the webhooks again. If another process created a matching webhook earlier,
+// Ensure archives its own and returns the earlier one. All processes therefore get the
+// same webhook, provided that the platform lists webhooks in creation order.
 //
-// The API cannot change a webhook. If a release changes the events or the rate limit,
-// Ensure therefore creates a webhook alongside the old webhook. Processes of both
-// releases keep their webhooks, also after a rollback. Until you archive the old webhook,
-// both webhooks deliver each common event, with different signatures, so the receiver
-// must accept the secrets of all webhooks that [Webhooks.Active] returns, and
-// deduplicate.
+// The API cannot change a webhook. If a release of your program changes the events or the
+// rate limit, Ensure therefore creates a new webhook and keeps the old one, which
+// processes of the old release still use, even after a rollback. Until you archive the
+// old webhook, both webhooks deliver each common event, signed with different secrets. So
+// the receiver must accept the secrets of all webhooks that [Webhooks.Active] returns,
+// and deduplicate.
 //
 // Each call to Ensure logs the old webhooks. Archive them 8 hours after the last process
-// of the old release has ended (see "Late deliveries" in docs/production.md).
-// [Webhooks.Replace] is like Ensure, but returns the old webhooks.
+// of the old release has ended, because the platform retries deliveries for more than 7
+// hours (see "Late deliveries" in docs/production.md). [Webhooks.Replace] returns the old
+// webhooks instead of logging them.
 //
 // If the platform returns no secret, or lists the new webhook with other events or
-// another rate limit, the error is [ErrInvalidResponse]. Ensure may return the known fields of the webhook together with an error. If a request fails,
-// even with [ErrOutcomeUnknown], call Ensure again to get the webhook.
+// another rate limit, the error is [ErrInvalidResponse]. Ensure may return the known
+// fields of the webhook together with an error. If a request fails, even with
+// [ErrOutcomeUnknown], call Ensure again to get the webhook.
 func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	current, old, err := s.Replace(ctx, webhook)
 	for _, hook := range old {
@@ -78,11 +78,11 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 	return current, err
 }
 
-// Replace is like [Webhooks.Ensure], and returns the webhooks to archive instead of
+// Replace is like [Webhooks.Ensure], but returns the webhooks to archive instead of
 // logging them. A webhook is old if it is not archived, has the same URL and one of the
-// events, and precedes the current webhook in the list. If the platform lists webhooks in
-// creation order, a process of an earlier release therefore gets the webhook of a later
-// release as old only if the webhook of the earlier release is archived.
+// events, and precedes the current webhook in the list. This assumes that the platform
+// lists webhooks in creation order. Then a process of an earlier release gets the webhook
+// of a later release as old only if its own webhook is archived.
 func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current Webhook, old []WebhookSummary, err error) {
 	return s.ensure(ctx, webhook, "")
 }
@@ -90,15 +90,15 @@ func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current 
 // Rotate creates a successor to a webhook, with the same URL, events and rate limit
 // but a new secret. Rotate returns both webhooks with their secrets.
 //
-// Before you call Rotate, configure the receiver to accept the secrets that
-// [Webhooks.Active] returns. Until you archive the old webhook, both webhooks deliver
-// each event, so the receiver must deduplicate the deliveries. Wait 8 hours after
-// Rotate before you call [Webhooks.Archive] for the old webhook (see "Late deliveries"
-// in docs/production.md).
+// Before you call Rotate, configure the receiver to accept the secrets of all webhooks
+// that [Webhooks.Active] returns. Until you archive the old webhook, both webhooks
+// deliver each event, so the receiver must deduplicate the deliveries. Wait 8 hours after
+// Rotate before you call [Webhooks.Archive] for the old webhook, because the platform
+// retries deliveries for more than 7 hours (see "Late deliveries" in docs/production.md).
 //
-// If the webhook already has a successor, Rotate returns it. You can therefore call
-// Rotate again after an error, or from several processes. If the webhook is
-// archived, the error is [ErrConflict].
+// If the webhook already has a successor, Rotate returns it, so you can call Rotate again
+// after an error, or from several processes. If the webhook is archived, the error is
+// [ErrConflict].
 func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor Webhook, err error) {
 	if old, err = s.withSecret(ctx, Webhook{ID: webhookID}); err != nil {
 		return old, Webhook{}, err
@@ -113,9 +113,9 @@ func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor
 }
 
 // Active returns the webhooks that have the given URL and are not archived, with their
-// secrets and in list order. There are several during a rotation, and after a change of
-// the events, because [Webhooks.Rotate] and [Webhooks.Ensure] create a webhook beside the
-// old one. If there is none, the error is [ErrNotFound].
+// secrets and in list order. Usually there is one. During a rotation or after a change of
+// the events, there are several, because [Webhooks.Rotate] and [Webhooks.Ensure] create a
+// webhook beside the old one. If there is none, the error is [ErrNotFound].
 func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, err error) {
 	if !utf8.ValidString(url) {
 		return nil, newBadRequest(listWebhooksRequest(ListWebhooksParams{}), errors.New("url must be valid UTF-8"))
@@ -140,8 +140,8 @@ func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, er
 	return active, nil
 }
 
-// ensure implements Replace. It skips all webhooks up to and including the webhook with
-// the id after. If after is "", it searches all webhooks.
+// ensure implements Replace. If after is not "", ensure ignores the webhook with this id
+// and all webhooks before it.
 func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string) (Webhook, []WebhookSummary, error) {
 	id, old, err := s.find(ctx, want, after, "")
 	if err != nil {
@@ -180,10 +180,10 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 	return shown, nil
 }
 
-// find returns the id of the first webhook that matches, or "" if there is none, and
-// the preceding webhooks that deliver some of the events. If after is not empty, a match
-// must follow the webhook with this id. The parameter own is the id of the webhook that
-// the call has created, which is the last one to search, or "".
+// find returns the id of the first webhook that matches, or "" if there is none, and the
+// preceding webhooks that deliver some of the events. If after is not "", only webhooks
+// after this id match. The parameter own is the id of the webhook that this call has
+// created, or ""; find does not search beyond it.
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, old []WebhookSummary, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		switch {

@@ -292,8 +292,8 @@ func TestPayloadTypeWithMoreFields(t *testing.T) {
 	}
 }
 
-// TestTimesAsISO8601: a time with any of these formats is read. Go cannot write offsets of 24 hours and more, so they are
-// invalid.
+// TestTimesAsISO8601: a time with any of these formats is read. Offsets of 24 hours and more are invalid, because Go
+// cannot write them.
 func TestTimesAsISO8601(t *testing.T) {
 	for text, want := range map[string]int64{
 		"2025-11-20T15:04:20Z": 1763651060, "2025-11-20T17:04:20+02:00": 1763651060, "2025-11-20T17:04:20+0200": 1763651060,

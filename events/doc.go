@@ -24,37 +24,37 @@
 //
 // # Payload types
 //
-// Any event can arrive in either envelope, the compliance envelope or the general
-// envelope. An Email.Bounced or Email.ReportedAsSpam event has one of four payload
-// types, depending on how the email was sent. The documentation of [Data] lists the
-// payload types of each event.
+// Any event can arrive in either of two JSON envelopes, the compliance envelope or the
+// general envelope. The payload type depends on the event. Only Email.Bounced and
+// Email.ReportedAsSpam have several, four each, depending on how the email was sent. The
+// documentation of [Data] lists the payload types of each event.
 //
-// Fields can be in any order. If a field is duplicated, the last value is used. Field
-// names are case-sensitive. Parse sets a missing field to its zero value.
+// Fields can be in any order, and their names are case-sensitive. If a field is
+// duplicated, the last value is used. If it is missing, Parse sets it to its zero value.
 //
 // # Null, absent and zero
 //
 // The Go type of a field shows whether it can be null or absent. A field that can be null
-// is a [Null], an [ID], a [time.Time] or a slice, and null becomes its zero value. A
+// is a [Null], an [ID], a [time.Time] or a slice, whose zero value represents null. A
 // field that can be absent is a pointer or a slice, and is nil if it is absent. Fields of
 // all other types are always present and never null.
 //
-// A time is Unix seconds or ISO 8601 in JSON, and a [time.Time] in Go. Each field can
-// have either form. Unix seconds can be a string, have a fraction or be milliseconds.
-// They become times in UTC, and 0 becomes the zero time.
+// A time is Unix seconds or ISO 8601 in JSON, and a [time.Time] in Go. Parse accepts both
+// forms in each field. Unix seconds can also be a string, have a fraction or be
+// milliseconds. They become times in UTC, and 0 becomes the zero time.
 //
 // # Unknown events and fields
 //
-// The platform may add events, fields and values at any time, so unknown events, fields
-// and values are not errors. The data of an event with an unknown name is [Unknown]. To
-// read unknown fields, use [Event.Raw] or [Event.RawData]. Parse preserves unknown
-// enumeration values, and ignores the letter case of known values and event names.
+// The platform may add events, fields and values at any time, so they are not errors. The
+// data of an event with an unknown name is [Unknown]. To read unknown fields, use
+// [Event.Raw] or [Event.RawData]. Parse keeps unknown enumeration values unchanged. For
+// known values and event names, it ignores the letter case.
 //
 // # Errors
 //
-// Parse returns a [*ParseError] with the location if the body is not a JSON object
-// or contains no event name. Parse returns no error if the data or an envelope
-// field other than the name is invalid:
+// If the body is not a JSON object or contains no event name, Parse returns a
+// [*ParseError] with the location. If other envelope fields or the data are invalid, Parse
+// returns no error:
 //
 //   - A field with the wrong type is zero, and [Event.Mismatch] reports it. The handler in
 //     package webhook logs these errors. Ids may be numbers or strings, and numbers may
@@ -70,10 +70,10 @@
 //
 // # Encoding
 //
-// For a parsed event or its copy, [json.Marshal] returns the original JSON value with
-// the changes that you made, including unknown fields. A changed array replaces the
-// whole original array, including unknown fields of its elements. Marshaling ev.Data
-// writes only the fields of its type.
+// For a parsed event or its copy, [json.Marshal] returns the original JSON value,
+// including unknown fields, with the changes that you made. If you change an array, its
+// unknown fields are lost, because the new array replaces the original one. Marshaling
+// only ev.Data writes the fields of its type and no unknown ones.
 //
 // To test a receiver, fill in an [Event] and marshal it:
 //
@@ -88,7 +88,7 @@
 //
 // # Concurrency and memory
 //
-// Parse and all read-only methods of an event are safe for concurrent use. All strings
-// in an event share one copy of its body, so use strings.Clone for strings that your
-// program keeps for a long time.
+// Parse and all read-only methods of an event are safe for concurrent use. All strings in
+// an event share one copy of its body. If your program keeps one of them for a long time,
+// use strings.Clone, so that the body can be freed.
 package events

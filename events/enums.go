@@ -36,17 +36,15 @@ func readBounceType(c *jsonscan.Cursor) BounceType {
 	return jsonscan.Fold(jsonscan.Text[BounceType](c), BounceTypeNone, BounceTypeHard, BounceTypeSoft)
 }
 
-// Hard reports whether the category is [BounceCategoryHard]. The address does
-// not exist or never accepts email, and further emails would harm the sender's
-// reputation.
+// Hard reports whether the category is [BounceCategoryHard]: the address does not exist
+// or never accepts email, so further emails would harm the sender's reputation.
 func (c BounceCategory) Hard() bool { return c == BounceCategoryHard }
 
-// Soft reports whether the message was not delivered for a temporary reason.
-// Later emails to the same address may succeed.
+// Soft reports whether the message was not delivered for a temporary reason, so later
+// emails to the same address may succeed.
 //
-// Automatic replies, challenges and address changes are neither hard nor soft,
-// because the message was received. Unknown categories are neither hard nor
-// soft.
+// Automatic replies, challenges and address changes are neither hard nor soft, because
+// the message was received. Neither are unknown categories.
 func (c BounceCategory) Soft() bool {
 	switch c {
 	case BounceCategorySoft, BounceCategoryMailboxFull, BounceCategoryBlocked, BounceCategoryTransient,
@@ -58,14 +56,14 @@ func (c BounceCategory) Soft() bool {
 
 // Hard reports whether the bounce is permanent; see [BounceCategory.Hard].
 //
-// Decide by the category whether a bounce is permanent, not by the bounce type of an
+// To decide whether a bounce is permanent, use the category, not the bounce type of an
 // email or contact, because the platform can report an automatic reply as a soft bounce.
-// The event for the bounce of an Email API message contains no BounceDetail. For it, look
-// up the email with [Event.EmailID].
+// The event for the bounce of an Email API message contains no BounceDetail. For such a
+// bounce, look up the email with [Event.EmailID].
 func (b BounceDetail) Hard() bool { return b.Category.Hard() }
 
 // Soft reports whether the reason of the bounce is temporary; see [BounceCategory.Soft].
-// A bounce can be neither hard nor soft, for example an automatic reply.
+// Some bounces, for example automatic replies, are neither hard nor soft.
 func (b BounceDetail) Soft() bool { return b.Category.Soft() }
 
 // Description returns the specification's name for the category, such as

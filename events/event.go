@@ -38,8 +38,8 @@ type Event struct {
 	// IP is an IP address of the platform, or empty in the general envelope.
 	IP string
 
-	// Data is the payload of the event. The Go type of Data depends on the
-	// payload type.
+	// Data is the payload of the event. Its Go type depends on the payload type, so use a type
+	// switch.
 	Data Data
 
 	raw     string // the body that the event was parsed from, or ""
@@ -60,13 +60,14 @@ func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 // read your fields.
 func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
 
-// Mismatch returns nil if all fields had the right type when e was parsed. Otherwise it
-// returns an [errors.Join] of a [*ParseError] for each field with the wrong type, at most ten
-// for the envelope and ten for the data. For example, a tag may be a number instead of a string.
+// Mismatch returns nil if all fields had the right type when e was parsed. A mismatch is, for
+// example, a tag that is a number instead of a string. If there are any, Mismatch returns an
+// [errors.Join] of a [*ParseError] for each, at most ten for the envelope and ten for the
+// data.
 //
-// A field with the wrong type is zero in e, and MarshalJSON writes its original value.
-// You can log the errors, because they contain no values. Mismatch is fast if all types
-// are right, but otherwise it parses the body again.
+// A field with the wrong type is zero in e, but MarshalJSON writes its original value. You
+// can log the errors, because they contain no values. Mismatch is fast if all types are
+// right; otherwise it parses the body again.
 func (e *Event) Mismatch() error {
 	if !e.mismatched {
 		return nil
@@ -86,23 +87,22 @@ func rawMessage(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// Unknown is the data of an event with an unknown name, data that does not match any
-// payload type of its event, or data with an address, an id or a bounce of the wrong type. See
-// "Errors" in the package documentation.
+// Unknown is data that Parse could not decode completely: the data of an event with an
+// unknown name, data that does not match any payload type of its event, or data with an
+// address, an id or a bounce of the wrong type. See "Errors" in the package documentation.
 type Unknown struct {
 	// Raw is the unchanged data, which can be any JSON value, or nil if the
 	// event has no data.
 	Raw json.RawMessage
 
-	// Err is nil if the name of the event is unknown. Otherwise Err is a
-	// [*ParseError] for the reason. Your handler should return it, so that the
-	// platform retries the delivery until you have changed the handler.
+	// Err is nil if the name of the event is unknown. Otherwise Err is a [*ParseError] with
+	// the reason. Your handler should then return it, so that the platform retries the
+	// delivery until you have changed the handler.
 	Err error
 
-	// Partial contains the valid fields if only an address, an id or a bounce is invalid;
-	// the invalid fields have their zero values. Methods such as [Event.Bounce] use
-	// Partial, but MarshalJSON ignores it and writes Raw. Partial is nil if the payload
-	// type is unknown.
+	// Partial contains the valid fields if only an address, an id or a bounce is invalid. The
+	// invalid fields have their zero values. Methods such as [Event.Bounce] use Partial, but
+	// MarshalJSON writes Raw instead. Partial is nil if the payload type is unknown.
 	Partial Data
 }
 
@@ -166,9 +166,9 @@ func addressOf(c *Contact) string {
 	return c.Email
 }
 
-// EmailID returns the id of the email, or "" if the event contains no id, for
-// example for campaigns and workflows. POST /v2/emails returns this id, and GET
-// /v2/emails/{email_id} accepts it.
+// EmailID returns the id of the email, which POST /v2/emails returns and GET
+// /v2/emails/{email_id} accepts. It returns "" if the event contains no id, for example for
+// emails of campaigns and workflows.
 func (e *Event) EmailID() string {
 	if s := subjectOf(e.Data); s != nil {
 		return s.email
@@ -193,10 +193,9 @@ func (e *Event) CampaignID() ID {
 	return campaignOf(known(e.Data))
 }
 
-// Bounce returns the bounce, and reports whether the event contains it. Only
-// Email.Bounced events contain a bounce, and only if the email was not sent through the
-// Email API. For the bounce of an Email API message, look up the email with
-// [Event.EmailID].
+// Bounce returns the bounce, and reports whether the event contains it. Only Email.Bounced
+// events contain it, and only if the email was not sent through the Email API. For the
+// bounce of an Email API message, look up the email with [Event.EmailID].
 func (e *Event) Bounce() (_ BounceDetail, ok bool) {
 	b := bounceOf(known(e.Data))
 	return b, b != (BounceDetail{})

@@ -10,8 +10,8 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// Email.GlobalUnsubscribed contains no address. The same click also fires
-// SuppressedEmail.Added, which contains the address.
+// Email.GlobalUnsubscribed contains no address. However, the same click also fires SuppressedEmail.Added, which
+// contains it.
 func ExampleEvent_Recipient() {
 	suppressed := map[string]bool{}
 	for _, body := range []string{

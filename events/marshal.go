@@ -45,12 +45,12 @@ func (e *Event) encode() (json.RawMessage, error) {
 	return e.encodeCompliance()
 }
 
-// writer is implemented by payload types that contain times. The method is
-// generated.
+// writer is implemented by payload types that contain times. The code generator writes
+// the method.
 type writer interface{ write(w *jsonwrite.Writer) }
 
-// encodeCompliance returns the compliance envelope. encoding/json would check
-// and copy the output of each MarshalJSON method again.
+// encodeCompliance returns the compliance envelope. It does not use encoding/json,
+// which would check and copy the output of each MarshalJSON method again.
 func (e *Event) encodeCompliance() (json.RawMessage, error) {
 	w := jsonwrite.Writer{Bytes: make([]byte, 0, 512)}
 	w.Open('{')

@@ -296,7 +296,8 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestUnmarshalJSON: a value that cannot be read does not change. TestExampleDeliveries writes the values.
+// TestUnmarshalJSON: a variable does not change if its new value cannot be read. TestExampleDeliveries
+// writes the values.
 func TestUnmarshalJSON(t *testing.T) {
 	id, null, actionContext := events.IntID(1), events.Value(int64(7)), events.ActionContext{Timestamp: unix(5)}
 	event := *mustParse(t, []byte(`{"event":"x"}`))

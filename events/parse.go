@@ -7,8 +7,8 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// ParseError describes an invalid part of a delivery. It contains field names
-// but no values, so you can log it.
+// ParseError describes an invalid part of a delivery. You can log it, because it contains
+// field names but no values.
 type ParseError struct {
 	// Offset is the position in the body, in bytes from its start.
 	Offset int64
@@ -33,8 +33,8 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("events: %s: expected %s at offset %d", e.Path, e.Want, e.Offset)
 }
 
-// Parse decodes the body of a delivery. Parse recognizes the compliance and the
-// general envelope by their fields, not by the name of the event.
+// Parse decodes the body of a delivery. It recognizes the compliance and the general envelope
+// by their fields, so each event can have either.
 //
 // The error is a [*ParseError] if the body is not a JSON object or has no event
 // name. For other invalid fields, see "Errors" in the package documentation.
@@ -53,8 +53,8 @@ func Parse(body []byte) (*Event, error) {
 	return nil, &ParseError{Path: "event", Want: "the name of an event", Event: e}
 }
 
-// parse returns an event if text is a JSON value, and the first mismatches in its envelope
-// and its data. Otherwise it returns only the syntax error.
+// parse returns an event if text is a JSON value, together with the first mismatches in its
+// envelope and its data. Otherwise it returns only the syntax error.
 func parse(text string) (*Event, []*jsonscan.Error) {
 	c := newCursor(text)
 	env := envelope{Event: Event{raw: text}}
@@ -129,8 +129,8 @@ func readActor(c *jsonscan.Cursor) (v User) {
 	return v
 }
 
-// finish sets the fields that depend on other fields. It returns the event, and the mismatches
-// in the envelope and the data.
+// finish sets the fields of the event that depend on other fields. It returns the event, and
+// the mismatches in the envelope and the data.
 func (env *envelope) finish(mismatches []*jsonscan.Error) (*Event, []*jsonscan.Error) {
 	switch {
 	case !env.createdOn.IsZero():

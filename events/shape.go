@@ -2,9 +2,9 @@ package events
 
 import "example.com/emailplatform/internal/json/jsonscan"
 
-// object reads an object with read. It also returns memory for the event,
-// because one allocation for both is cheaper. Any other value, including null,
-// is a mismatch, and the result is nil.
+// object reads an object with read. It allocates the object together with memory for the
+// event, because one allocation for both is cheaper. Any other value, including null, is
+// a mismatch, and the result is nil.
 func object[T any, P interface {
 	*T
 	Data
@@ -57,10 +57,10 @@ func noShape(c *jsonscan.Cursor) (Data, *Event) {
 	return nil, new(Event)
 }
 
-// sendingTypeOf reads ahead to determine the sending type of a bounce or complaint. Data
-// without bounce or fbl comes from the Email API. For other data, the names of the
-// remaining fields determine the sending type, and additional fields do not change the
-// result.
+// sendingTypeOf reads ahead to find out how the email of a bounce or complaint was sent.
+// If the data has neither bounce nor fbl, the email was sent through the Email API.
+// Otherwise the names of the other fields determine the sending type. Unknown fields do
+// not change the result.
 func sendingTypeOf(c jsonscan.Cursor) (by SendingType) {
 	var detailed, emailAPI bool
 	for name, more := c.First(); more; name, more = c.Next() {

@@ -27,7 +27,8 @@ func paths(ev *events.Event) (all []string) {
 	return all
 }
 
-// TestOddValues: a value of another type costs only this value. It is reported, and the event is written as it was.
+// TestOddValues: if a value has the wrong type, only this value is lost. The mismatch is reported, and the event is
+// written with the original value.
 func TestOddValues(t *testing.T) {
 	for _, row := range []struct{ name, event, data, odd string }{
 		{"no time", "Email.Bounced", `{"event_time":"soon","email":{"id":"e1"}}`, "data.event_time"},
@@ -186,8 +187,9 @@ func TestMismatchesAreLimited(t *testing.T) {
 	assert.Len(t, paths(ev), 10)
 }
 
-// TestManyMismatches: after any number of mismatches, a nullable value of the wrong type is null, and Parse does no extra
-// work for each later value. A path is found by parsing the body again, so the time would be quadratic.
+// TestManyMismatches: a nullable value of the wrong type is null, even after any number of mismatches. Finding the
+// path of a mismatch means parsing the body again, so Parse must not do it for each of them, or its time would be
+// quadratic.
 func TestManyMismatches(t *testing.T) {
 	for n := range 15 {
 		ev := mustParse(t, []byte(`{"event":"x"`+strings.Repeat(`,"ip":7`, n)+`,"user":{"email":7}}`))

@@ -10,11 +10,11 @@ import (
 )
 
 // ID is the id of a contact, a list, a campaign or another resource. The platform writes
-// ids as numbers in some events, and as strings in others. MarshalJSON writes an ID in
-// its original form. The zero ID represents null.
+// ids as numbers in some events, and as strings in others. An ID keeps this form, and
+// MarshalJSON writes it. The zero ID represents null.
 //
-// Compare ids with [ID.Equal], and use [ID.String] for map keys. IDs cannot be compared
-// with ==, because the number 42 and the string "42" are the same id.
+// The number 42 and the string "42" are the same id. Therefore compare ids with
+// [ID.Equal] instead of ==, and use [ID.String] for map keys.
 type ID struct {
 	_      [0]func() // prevents comparison with ==
 	text   string
@@ -97,7 +97,8 @@ func readID(c *jsonscan.Cursor) ID {
 	return ID{text: text, quoted: quoted}
 }
 
-// readAttributes reads an array of attributes. The platform may also write an object, as in the requests that send email.
+// readAttributes reads an array of attributes, or an object, as in the requests that
+// send email, because some platforms write one.
 func readAttributes(c *jsonscan.Cursor, read func(*jsonscan.Cursor) CustomAttribute) []CustomAttribute {
 	return jsonscan.Named(c, read, func(name, value string) CustomAttribute { return CustomAttribute{Name: name, Value: value} })
 }
@@ -109,8 +110,8 @@ func readAnyID(c *jsonscan.Cursor) string {
 	return text
 }
 
-// readInt reads an integer. Any other value except null is a mismatch, and the
-// result is null.
+// readInt reads an integer. Any other value gives null, and is a mismatch unless it is
+// null itself.
 func readInt(c *jsonscan.Cursor) Null[int64] {
 	n, ok := c.NullInt()
 	return Null[int64]{V: n, Valid: ok}
@@ -164,7 +165,8 @@ func writeNullString(w *jsonwrite.Writer, n Null[string]) {
 	w.String(n.V)
 }
 
-// readNull reads a value that may be null. Any other mismatch is null too.
+// readNull reads a value that may be null. A value of the wrong type becomes null too,
+// and is a mismatch.
 func readNull[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) Null[T] {
 	if c.Null() {
 		return Null[T]{}

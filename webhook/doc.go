@@ -21,16 +21,15 @@
 //	server := http.Server{Addr: "127.0.0.1:8080", ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute}
 //	return server.ListenAndServe()
 //
-// [NewHandler] returns an [http.Handler] for any router. Use [Middleware] with your own
-// handler, and [Verifier] outside of net/http.
+// [NewHandler] returns an [http.Handler] for any router. If you have your own handler, wrap it with
+// [Middleware]. Outside of net/http, use a [Verifier].
 //
 // # Signature verification
 //
-// Every delivery has the header X-Service-Signature with the base64-encoded HMAC of
-// its body, keyed with the secret of the webhook (specification, "Authentication").
-// The handler verifies the exact bytes before it parses them. The secret determines
-// the hash function (SHA-256 or SHA-512; see [ParseSecret]), so a request cannot
-// choose it. If several webhooks use one URL, pass all secrets to [NewVerifier]. If
+// Every delivery has the header X-Service-Signature with the base64-encoded HMAC of its body, keyed with
+// the secret of the webhook (specification, "Authentication"). The handler verifies the exact bytes
+// before it parses them. The hash function (SHA-256 or SHA-512; see [ParseSecret]) belongs to the secret,
+// so a request cannot choose it. If several webhooks use one URL, pass all secrets to [NewVerifier]. If
 // secrets change while the program runs, use [NewVerifierFunc].
 //
 // # Responses
@@ -48,50 +47,45 @@
 //	     was called, there are no secrets yet (see SourceOptions.Lazy), or the signature is invalid
 //	     because another handler has read or changed the body, or because it is compressed; with Retry-After
 //
-// The handler accepts each signed body that contains an event name. If envelope
-// fields or the data have unexpected types, the function can check
-// [events.Event.Mismatch] and [events.Unknown].
+// The handler accepts each signed body that contains an event name, even if envelope fields or the data
+// have unexpected types. Your function can detect this with [events.Event.Mismatch] and [events.Unknown].
 //
-// The handler reports failures to the log and to [Options].Observe, never to the sender.
-// If the function panics with [http.ErrAbortHandler], net/http closes the connection
-// without a response. If a framework recovers from this panic, the response is 500
-// instead.
+// The handler reports failures to the log and to [Options].Observe, never to the sender. One panic has
+// its own meaning: if the function panics with [http.ErrAbortHandler], net/http closes the connection
+// without a response. A framework may recover from this panic; then the response is 500.
 //
 // # Duplicate deliveries
 //
-// The platform delivers each event at least once. The signature does not include a
-// timestamp, so a recorded delivery stays valid. Therefore the handler deduplicates with
-// a [Once], a store of the ids of handled events. Events in the general envelope have no
-// id. For them, the handler uses the SHA-256 of the body, so two events with identical
-// bodies count as one.
+// The platform delivers each event at least once. In addition, anyone who recorded a delivery can repeat
+// it, because the signature does not include a timestamp. Therefore the handler deduplicates with a
+// [Once], a store of the ids of handled events. Events in the general envelope have no id. For them, the
+// handler uses the SHA-256 of the body, so two events with identical bodies count as one.
 //
-// The handler calls the function for each delivery of an event until a call succeeds, and
-// skips later duplicates. It never calls the function concurrently for the same event.
+// The handler calls your function for each delivery of an event until a call succeeds, and skips later
+// duplicates. It never calls the function concurrently for the same event.
 //
-// The default store, [MemoryOnce], works within one process. To share handled events
-// between processes, or to keep them after a restart, use an external store, such as a
-// database. If a process crashes between a call to the function and the write to the
-// store, the event is handled again. Only a store that shares a transaction with the
-// function prevents duplicate writes.
+// The default store, [MemoryOnce], works within one process. To share handled events between processes,
+// or to keep them after a restart, use an external store, such as a database. If a process crashes after
+// a call to the function and before the write to the store, the event is handled again. Only a store that
+// shares a transaction with the function prevents this.
 //
-// The function has 10 seconds, because the platform then closes the connection, which
-// cancels the function's context. Some servers do not cancel it; see [Options].Timeout.
-// The platform retries the delivery, and the response to a retry is 503 until the
-// function returns. Use a queue for work that can exceed 10 seconds.
+// The function has 10 seconds, because the platform then closes the connection and retries the delivery
+// later. Most servers cancel the function's context when the connection is closed; for others, see
+// [Options].Timeout. Until the function returns, the response to a retry is 503. Use a queue for work
+// that can exceed 10 seconds.
 //
 // # Maximum age
 //
-// [Options].MaxAge rejects old events. This limit is off by default, because retries,
-// the webhook's rate limit and archived webhooks can delay a legitimate delivery for
-// hours. A deduplication store protects against replays without rejecting late
-// deliveries. An event without a readable time is never too old, because the platform would
-// retry it without success until it is lost.
+// [Options].MaxAge rejects old events. This limit is off by default, because retries, the webhook's rate
+// limit and archived webhooks can delay a legitimate delivery for hours, and a deduplication store
+// protects against replays without rejecting late deliveries. The limit does not apply to an event
+// without a readable time. Otherwise the platform would retry such an event without success until it is
+// lost.
 //
 // # Limits
 //
-// The handler stops reading a body at [Options].MaxBodyBytes, and allocates
-// memory as the body arrives. To limit the time for reading a request, set
-// [http.Server.ReadTimeout].
+// The handler stops reading a body at [Options].MaxBodyBytes, and allocates memory only as the body
+// arrives. To limit the time for reading a request, set [http.Server.ReadTimeout].
 //
 // # Concurrency
 //

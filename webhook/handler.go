@@ -26,32 +26,32 @@ type Options struct {
 	MaxBodyBytes int64
 
 	// MaxAge is the maximum age of events. The handler rejects older events, unless they
-	// have already been handled, and accepts events without a readable time. By default
+	// have already been handled, but accepts events without a readable time. By default
 	// there is no limit; see "Maximum age" in the package documentation.
 	MaxAge time.Duration
 
 	// Once deduplicates events. The default is a new MemoryOnce, but several processes
-	// that receive the same webhook need a shared store. If Do returns true and nil
-	// without a successful call to the function, the response is 500, so the platform
-	// retries.
+	// that receive the same webhook need a shared store. A store can be faulty: if Do
+	// returns true and nil without a successful call to the function, the response is 500,
+	// so the platform retries.
 	Once Once
 
-	// KeyPrefix is the prefix of all deduplication keys. If different handlers share
-	// a store, each handler needs its own prefix. Otherwise only one of them receives
-	// each event.
+	// KeyPrefix is the prefix of all deduplication keys. If different handlers share a
+	// store, each needs its own prefix, because otherwise only one of them receives each
+	// event.
 	KeyPrefix string
 
-	// Key returns the deduplication key for a delivery. If Key is nil or returns "",
-	// the default key applies. The default key, which d.Key contains, is the id of the
-	// event. If there is no id, or the id contains U+FFFD (the replacement for invalid
-	// UTF-8), the default key is "sha256:" followed by the body's SHA-256 in hex.
-	// Two events without ids count as one if their bodies are identical.
+	// Key returns the deduplication key for a delivery. If Key is nil or returns "", the
+	// default key applies, which d.Key contains: the id of the event. If there is no id,
+	// or the id contains U+FFFD (the replacement for invalid UTF-8), the default key is
+	// "sha256:" followed by the body's SHA-256 in hex. So two events without ids count as
+	// one if their bodies are identical.
 	Key func(d Delivery) string
 
-	// Timeout limits the duration of the function and of Once, because the context
-	// expires after Timeout. The response to a delivery that fails for this reason is
-	// 500. Set Timeout if the server does not cancel the context of a request when the
-	// client disconnects, for example with Fiber. 0 or a negative value means no limit.
+	// Timeout limits the duration of the function and of Once: their context expires after
+	// Timeout, and the response to a delivery that fails for this reason is 500. Set
+	// Timeout if the server does not cancel the context of a request when the client
+	// disconnects, as with Fiber. 0 or a negative value means no limit.
 	Timeout time.Duration
 
 	// Logger receives one record for each delivery, at one of three levels:
@@ -65,9 +65,9 @@ type Options struct {
 	// slog.New(slog.DiscardHandler) disables logging.
 	Logger *slog.Logger
 
-	// Observe, if not nil, is called with the outcome of each request before the
-	// response is sent. Observe can record metrics or report panics, and must be
-	// safe for concurrent use.
+	// Observe, if not nil, is called with the outcome of each request before the response
+	// is sent. It can record metrics or report panics, and must be safe for concurrent
+	// use.
 	Observe func(ctx context.Context, o Outcome)
 }
 
@@ -84,10 +84,10 @@ type Outcome struct {
 	// already been handled.
 	Duplicate bool
 	// Err is the reason for a failure, or nil if Status is 2xx. Err matches
-	// ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a
-	// *PanicError, an *events.ParseError, or an error from the function or Once.
-	// For failures without an exported error, such as a body that is too large,
-	// Err contains only a description.
+	// ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a *PanicError, an
+	// *events.ParseError, or an error from the function or Once. Other failures, such as a
+	// body that is too large, have no exported error, so Err then contains only a
+	// description.
 	Err error
 	// Duration is the time from the start of the handler to the response.
 	Duration time.Duration
@@ -109,14 +109,14 @@ type handler struct {
 	handle func(context.Context, *events.Event) error
 }
 
-// NewHandler returns a handler that verifies, decodes and deduplicates
-// deliveries, and calls handle for each event. See "Responses" in the package
-// documentation. The function handle must be safe for concurrent use.
+// NewHandler returns a handler that verifies, decodes and deduplicates deliveries, and
+// calls the function handle for each event. The function must be safe for concurrent
+// use. See "Responses" in the package documentation.
 //
-// The context of handle is derived from the request's context, which is canceled
-// when the platform closes the connection after 10 seconds. If handle returns
-// nil, the event counts as handled. If handle returns an error or panics, the
-// platform retries the delivery. NewHandler panics if v or handle is nil.
+// If handle returns nil, the event counts as handled. If it returns an error or panics,
+// the platform retries the delivery. The context of handle is derived from the
+// request's context, which is canceled when the platform closes the connection after 10
+// seconds. NewHandler panics if v or handle is nil.
 func NewHandler(v *Verifier, handle func(context.Context, *events.Event) error, opts Options) http.Handler {
 	if handle == nil {
 		panic("webhook: NewHandler needs a function")
@@ -137,8 +137,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// orFail calls f. If f panics, the response is 500, because the default is 200, and
-// the middleware of a framework may recover from the panic.
+// orFail calls f. If f panics, orFail sets the status 500, because a framework's
+// middleware may recover from the panic, and the default status is 200.
 func orFail(w http.ResponseWriter, f func()) {
 	returned := false
 	defer func() {
@@ -174,8 +174,8 @@ func (h *handler) deliver(w http.ResponseWriter, r *http.Request) (o Outcome) {
 	return o
 }
 
-// once calls the store and checks its result. If the store reported success
-// without a successful call to the function, the event would be lost.
+// once calls the store and checks its result, because an event would be lost if the
+// store reported success without a successful call to the function.
 func (h *handler) once(ctx context.Context, d *Delivery) (ran bool, err error) {
 	var called, failed atomic.Bool
 	ran, err = h.opts.Once.Do(ctx, d.Key, func(ctx context.Context) error {

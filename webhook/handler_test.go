@@ -124,7 +124,7 @@ var responses = []struct {
 	},
 }
 
-// TestHandlerStatus: failures after the event is known. No failure results in a success.
+// TestHandlerStatus: these failures happen after the event is known. None of them results in a success.
 func TestHandlerStatus(t *testing.T) {
 	for _, tt := range responses {
 		t.Run(tt.name, func(t *testing.T) {
@@ -322,7 +322,8 @@ func TestHandlerCallsTheFunction(t *testing.T) {
 
 var goodSignature = mustSign(testSecret, []byte(eventBody))
 
-// signatures replaces the signature header. The body of a request without exactly one signature must not be read.
+// signatures replaces the signature header with the given values. If there is not exactly one, the handler must not
+// read the body.
 func signatures(values ...string) func(*http.Request) {
 	return func(r *http.Request) {
 		r.Header[DefaultSignatureHeader] = values

@@ -14,14 +14,13 @@ var ErrInFlight = errors.New("webhook: event already being handled")
 // Once is a deduplication store that records the handled events. A duplicate may
 // arrive hours later, or at the same time on another connection.
 //
-// To share a store between processes, implement Once with a database, and test it
-// with package webhooktest. If the database has transactions, Do can begin a
-// transaction, pass it to fn in the context, and commit it together with the key.
-// Writes in the shared transaction happen exactly once, even if the process
-// crashes.
+// To share a store between processes, implement Once with a database, and test it with
+// package webhooktest. If the database has transactions, Do can begin one, pass it to
+// fn in the context, and commit it together with the key. Writes of fn in this
+// transaction happen exactly once, even if the process crashes.
 type Once interface {
 	// Do calls fn, unless a call with the same key has already succeeded. A key can
-	// contain any bytes. Keys are compared byte by byte.
+	// contain any bytes, and keys are compared byte by byte.
 	//
 	//   - fn returns nil: Do records the key, and returns true and nil.
 	//   - fn returns an error: the key is free again, and Do returns true and
@@ -37,27 +36,27 @@ type Once interface {
 	//   - fn returns nil, but the store cannot record the key: Do returns true and
 	//     an error, and the key is free again.
 	//
-	// The context for fn is ctx or is derived from ctx. A key becomes free even if ctx
-	// has been canceled. A shared store must also free the keys of a process that
-	// crashed. For this, it can use a transaction that ends with the process, or a lease
-	// that is longer than the longest call to fn.
+	// The context for fn is ctx or is derived from ctx. If fn fails, the key becomes free,
+	// even if ctx has been canceled. A shared store must also free the keys of a process
+	// that crashed. For this, it can use a transaction that ends with the process, or a
+	// lease that is longer than the longest call to fn.
 	Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error)
 }
 
 // MemoryOnceOptions limits a [MemoryOnce]. The zero value is a good default.
 type MemoryOnceOptions struct {
-	// MaxEntries is the maximum number of handled events. If the store exceeds the
-	// maximum, it deletes the oldest events. An event whose key is a UUID uses
-	// about 200 bytes. 0 or a negative value means 1,000,000.
+	// MaxEntries is the maximum number of handled events. If there are more, the store
+	// deletes the oldest. An event whose key is a UUID uses about 200 bytes. 0 or a
+	// negative value means 1,000,000.
 	MaxEntries int
-	// MaxAge is the time after which a handled event is deleted. MaxAge should be
-	// more than 8 hours (see "Late deliveries" in docs/production.md). 0 or a
-	// negative value means 7 days.
+	// MaxAge is the time after which a handled event is deleted. It should be more than 8
+	// hours, because a later delivery of the event would be handled again (see "Late
+	// deliveries" in docs/production.md). 0 or a negative value means 7 days.
 	MaxAge time.Duration
 }
 
-// MemoryOnce is an in-memory [Once]. The recorded events are lost when the process
-// ends. A MemoryOnce is safe for concurrent use.
+// MemoryOnce is an in-memory [Once], so the recorded events are lost when the process
+// ends. It is safe for concurrent use.
 type MemoryOnce struct {
 	maxEntries int
 	maxAge     time.Duration

@@ -21,8 +21,8 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// TestDuplicateDelivery: an old signature stays valid, so only the key of an event identifies a duplicate. Different
-// invalid ids are decoded to the same text, so they are not keys.
+// TestDuplicateDelivery: an old signature stays valid, so only the key of an event identifies a duplicate. An invalid
+// id is not used as the key, because different invalid ids are decoded to the same text.
 func TestDuplicateDelivery(t *testing.T) {
 	withID := func(id string) string { return `{"event":"Email.Error","id":` + id + `,"user":5,"data":{}}` }
 	for _, tt := range []struct {
@@ -64,7 +64,8 @@ func TestDuplicateDelivery(t *testing.T) {
 	}
 }
 
-// TestKeyPrefix: two handlers share a store. Each of them receives every event, including events without ids.
+// TestKeyPrefix: two handlers with different prefixes share a store. Each receives every event, including events
+// without ids.
 func TestKeyPrefix(t *testing.T) {
 	once := NewMemoryOnce(MemoryOnceOptions{})
 	for name, opts := range map[string]Options{

@@ -108,8 +108,9 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 	return d, nil
 }
 
-// diagnose returns the rejection for a body whose verification failed with err. If the receiver's configuration could be
-// the cause, the status is 503, because a platform could drop the event after a 4xx status.
+// diagnose returns the rejection for a body whose verification failed with err. After a 4xx
+// status, a platform could drop the event, so the status is 503 if the receiver's
+// configuration could be the cause.
 func diagnose(r *http.Request, body []byte, err error) error {
 	encoding := strings.Join(headers(r, "Content-Encoding"), ", ")
 	switch {
@@ -130,8 +131,8 @@ func diagnose(r *http.Request, body []byte, err error) error {
 	return &rejection{http.StatusUnauthorized, err, nil}
 }
 
-// headers returns the values of a header. Some adapters, for example for serverless functions,
-// do not convert names to the canonical letter case.
+// headers returns the values of a header. It ignores letter case, because some adapters,
+// for example for serverless functions, do not convert names to the canonical form.
 func headers(r *http.Request, name string) []string {
 	values := r.Header.Values(name)
 	if len(values) > 0 {
@@ -206,8 +207,8 @@ func (rc *receiver) context(r *http.Request, d *Delivery) (context.Context, cont
 	return ctx, func() {}
 }
 
-// fresh returns an error if the event is older than the age limit. An event without a
-// time has no age. The platform would retry it without success until it is lost.
+// fresh returns an error if the event is older than the age limit. It accepts an event
+// without a time, because the platform would retry it without success until it is lost.
 func (rc *receiver) fresh(event *events.Event) error {
 	if rc.opts.MaxAge <= 0 || event.Time.IsZero() {
 		return nil
@@ -221,19 +222,17 @@ func (rc *receiver) fresh(event *events.Event) error {
 
 // Middleware verifies deliveries for your own handler, and rejects the same requests as
 // [NewHandler]. The next handler gets the [Delivery] with [FromContext], and can read the
-// body again. It must respond, and must deduplicate with a [Once] and Delivery.Key. If it
-// panics before it responds, the response is 500, and the panic continues.
+// body again. The next handler must respond, and must deduplicate with a [Once] and
+// Delivery.Key. If it panics before it responds, the response is 500, and the panic
+// continues.
 //
 // [Options].Observe receives only rejected requests. [Options].Logger also receives
 // deliveries with fields of an unexpected type. Middleware panics if [Options].Once is
 // set or v is nil.
 //
-// [Options].Observe receives only rejected requests, and [Options].Logger also deliveries
-// with fields of an unexpected type. Middleware panics if [Options].Once is set or v is
-// nil.
-//
-// Middleware does not call the next handler after it has rejected a request. Gin calls
-// the next handler itself, so abort the chain as docs/how-do-i.md does.
+// After it has rejected a request, Middleware does not call the next handler. In Gin,
+// however, the framework calls the next handler, so abort the chain as docs/how-do-i.md
+// does.
 func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
 	if opts.Once != nil {
 		panic("webhook: Middleware does not support Options.Once")

@@ -35,24 +35,23 @@ func (h HashFunction) function() func() hash.Hash {
 const redacted = "[redacted]"
 
 // Secret is the secret and the hash function of one webhook. [ParseSecret] returns it,
-// and only [Secret.Reveal] returns its text, so a program cannot print it by accident. In
-// printed text, logs and JSON, a Secret is "[redacted]"; in an unexported field of a
-// struct, package fmt prints a memory address instead. Two Secrets are equal (==) if they
-// have the same text and the same hash function. The zero Secret is invalid.
+// and only [Secret.Reveal] returns its text, so a program cannot print it by accident.
+// Printed text, logs and JSON contain "[redacted]" instead. In an unexported field of a
+// struct, package fmt prints a memory address. Two Secrets are equal (==) if they have
+// the same text and the same hash function. The zero Secret is invalid.
 type Secret struct {
 	text unique.Handle[string] // package fmt prints a pointer as an address if it does not call methods
 	hash HashFunction
 }
 
-// ParseSecret returns a [Secret]. The arguments are the secret and
-// hash_function fields of a webhook. The default hash function is SHA256. Letter case is
-// ignored.
+// ParseSecret returns a [Secret]. The arguments are the fields secret and hash_function
+// of a webhook. The letter case of hashFunction is ignored, and its default is SHA256.
 //
-// ParseSecret returns an error if the text is empty, or if it begins or ends with white
+// The error does not contain the secret. ParseSecret returns an error if the hash
+// function is not SHA256 or SHA512, or if the text is empty, or begins or ends with white
 // space. For example, a secret from a file often ends with a line break, which would
-// invalidate every signature. ParseSecret also returns an error if the hash function is
-// not SHA256 or SHA512. In FIPS 140-only mode (GODEBUG=fips140=only), the text must be at
-// least 14 bytes long. The error does not contain the secret.
+// invalidate every signature. In FIPS 140-only mode (GODEBUG=fips140=only), the text must
+// be at least 14 bytes long.
 func ParseSecret(text, hashFunction string) (Secret, error) {
 	if strings.TrimSpace(text) == "" {
 		return Secret{}, errors.New("webhook: secret must not be empty")

@@ -29,16 +29,16 @@ var (
 )
 
 // Verifier verifies signatures of deliveries. It is safe for concurrent use. The zero
-// Verifier has no secret and rejects every delivery.
+// Verifier has no secret, so it rejects every delivery.
 type Verifier struct {
 	keys   []*key
 	source *source // nil unless NewVerifierFunc made the Verifier
 }
 
-// NewVerifier returns a Verifier that accepts signatures with any of the secrets.
-// Pass several secrets if several webhooks use one URL. For secrets that change, use
-// [NewVerifierFunc]. NewVerifier returns an error if there is no secret, or if a
-// secret is the zero Secret.
+// NewVerifier returns a Verifier that accepts signatures with any of the secrets. If
+// several webhooks use one URL, pass all their secrets. For secrets that change, use
+// [NewVerifierFunc]. NewVerifier returns an error if there is no secret, or if a secret is
+// the zero Secret.
 func NewVerifier(secrets ...Secret) (*Verifier, error) {
 	keys, err := newKeys(secrets)
 	if err != nil {
@@ -48,9 +48,9 @@ func NewVerifier(secrets ...Secret) (*Verifier, error) {
 }
 
 // Verify returns nil if the signature of body is valid, and otherwise
-// [ErrMissingSignature], [ErrInvalidSignature] or [ErrNoSecrets]. The parameter body must contain
-// the received bytes, not JSON that was decoded and encoded again. The signature
-// must be the HMAC in standard, padded base64 (specification, "Authentication").
+// [ErrMissingSignature], [ErrInvalidSignature] or [ErrNoSecrets]. The body must be the
+// received bytes, because JSON that was decoded and encoded again may differ. The
+// signature must be the HMAC in standard, padded base64 (specification, "Authentication").
 //
 // For a Verifier from [NewVerifierFunc], Verify can call the function that
 // returns the secrets.
@@ -79,8 +79,8 @@ func matches(keys []*key, body []byte, signature string) bool {
 	return slices.ContainsFunc(keys, func(k *key) bool { return k.signed(body, signature) })
 }
 
-// key contains HMAC states that have already hashed the key. For a short body,
-// hashing the key would take half of the time.
+// key contains HMAC states that have already hashed the key, because for a short body this
+// would take half of the time of a verification.
 type key struct {
 	textLen int // length of a signature in base64
 	states  sync.Pool
@@ -111,8 +111,8 @@ func newKey(s Secret) (*key, error) {
 	}, nil
 }
 
-// signed reports whether text is the signature. It compares the encoded texts,
-// so an HMAC has only one valid text.
+// signed reports whether text is the signature of body. It compares the base64 texts,
+// because several texts can be decoded to the same HMAC.
 func (k *key) signed(body []byte, signature string) bool {
 	if len(signature) != k.textLen {
 		return false
@@ -123,8 +123,8 @@ func (k *key) signed(body []byte, signature string) bool {
 	return subtle.ConstantTimeCompare(st.encode(body, k.textLen), got) == 1
 }
 
-// encode returns the signature of body. The result is valid until the next use
-// of the state.
+// encode returns the signature of body. The result shares memory with the state, so it is
+// valid only until the next use of the state.
 func (st *state) encode(body []byte, textLen int) []byte {
 	st.mac.Reset()
 	st.mac.Write(body)
@@ -149,10 +149,10 @@ func Sign(secret Secret, body []byte) (string, error) {
 	return string(st.encode(body, k.textLen)), nil
 }
 
-// NewRequest returns a delivery for tests: a POST of body to url, with the signature
-// in [DefaultSignatureHeader]. Pass the request to a handler's ServeHTTP method or
-// send the request with an [http.Client]. NewRequest returns an error if secret is
-// the zero Secret or the URL is invalid.
+// NewRequest returns a delivery for tests: a POST of body to url, with the signature in
+// [DefaultSignatureHeader]. Pass it to a handler's ServeHTTP method or send it with an
+// [http.Client]. NewRequest returns an error if secret is the zero Secret or the URL is
+// invalid.
 func NewRequest(ctx context.Context, url string, secret Secret, body []byte) (*http.Request, error) {
 	signature, err := Sign(secret, body)
 	if err != nil {

@@ -14,16 +14,15 @@ import (
 
 // SourceOptions configures [NewVerifierFunc]. The zero value is a good default.
 type SourceOptions struct {
-	// MaxAge is the maximum age of the loaded secrets. If they are older, the next
-	// verification reloads them. A secret that was removed is therefore valid until the
-	// next successful reload. MaxAge has no effect below MinInterval. 0 or a negative
-	// value means 1 minute.
+	// MaxAge is the maximum age of the loaded secrets. If they are older, the next verification
+	// reloads them. So a secret that was removed stays valid until the next successful reload. A
+	// MaxAge below MinInterval has no effect. 0 or a negative value means 1 minute.
 	MaxAge time.Duration
 
-	// MinInterval is the minimum time between two calls to the function. If a signature
-	// matches no secret, the Verifier reloads the secrets, so a new secret is valid after
-	// at most MinInterval. Invalid signatures can therefore cause one reload per
-	// MinInterval. 0 or a negative value means 5 seconds.
+	// MinInterval is the minimum time between two calls to the function. If a signature matches
+	// no secret, the Verifier reloads the secrets, so a new secret is valid after at most
+	// MinInterval. However, invalid signatures can therefore cause one reload per MinInterval. 0
+	// or a negative value means 5 seconds.
 	MinInterval time.Duration
 
 	// Timeout limits each call to the function, even if the function ignores its
@@ -36,9 +35,9 @@ type SourceOptions struct {
 	// retries.
 	Lazy bool
 
-	// OnError, if not nil, is called after each failed call to the function,
-	// except a call by NewVerifierFunc. After a panic, the error is a *PanicError. OnError
-	// must be safe for concurrent use. By default failures are logged with
+	// OnError, if not nil, is called after each failed call to the function, except a call by
+	// NewVerifierFunc, which returns the error itself. After a panic, the error is a
+	// *PanicError. OnError must be safe for concurrent use. By default, failures are logged with
 	// slog.Default at warn level.
 	OnError func(error)
 }
@@ -53,21 +52,22 @@ func (o SourceOptions) withDefaults() SourceOptions {
 	return o
 }
 
-// NewVerifierFunc returns a Verifier that obtains its secrets from secrets(), so a
-// secret rotation needs no restart. NewVerifierFunc calls secrets() immediately, and
-// returns its error, unless [SourceOptions].Lazy is set. Later, [Verifier.Verify] calls secrets() if the secrets are
-// older than [SourceOptions].MaxAge or if no secret matches a signature.
+// NewVerifierFunc returns a Verifier that obtains its secrets from the function secrets, so a
+// secret rotation needs no restart. Unless [SourceOptions].Lazy is set, NewVerifierFunc calls
+// secrets immediately, and returns its error. Later, [Verifier.Verify] calls secrets if the
+// loaded secrets are older than [SourceOptions].MaxAge or if none of them matches a
+// signature.
 //
-// Each call to secrets() runs on its own goroutine, with a context that expires after
-// [SourceOptions].Timeout. During a call, the Verifier verifies with the last valid secrets.
-// Only for a signature that matches none of them, Verify waits for the new secrets, up to
-// Timeout. A call fails if the function returns an error, panics, exceeds Timeout, or
-// returns no secret or an invalid secret. The Verifier then calls [SourceOptions].OnError
-// and keeps the last valid secrets.
+// Each call to secrets runs on its own goroutine, with a context that expires after
+// [SourceOptions].Timeout. During a call, the Verifier uses the last valid secrets. Only if
+// none of them matches a signature, Verify waits for the new secrets, up to Timeout. A call
+// fails if the function returns an error, panics, exceeds Timeout, or returns no secret or an
+// invalid secret. The Verifier then calls [SourceOptions].OnError and keeps the last valid
+// secrets.
 //
-// Calls to secrets() are concurrent only if a call exceeds Timeout. The Verifier
-// ignores the result of such a call. If ten calls have not returned, the Verifier
-// calls only OnError until one of them returns.
+// If a call to secrets exceeds Timeout, the Verifier ignores its result, and may call secrets
+// again while the first call runs. If ten calls have not returned, the Verifier calls only
+// OnError until one of them returns.
 func NewVerifierFunc(
 	ctx context.Context, secrets func(context.Context) ([]Secret, error), opts SourceOptions,
 ) (*Verifier, error) {
@@ -95,8 +95,8 @@ type source struct {
 	busy  chan struct{} // closed at the end of the call in progress; nil if there is none
 }
 
-// current returns the keys for a verification, and replaces old keys first. It returns nil if
-// no call has succeeded.
+// current returns the keys for a verification. If they are too old, it replaces them first.
+// It returns nil if no call has succeeded.
 func (s *source) current() []*key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,8 +139,8 @@ func (s *source) wait(busy chan struct{}) {
 	<-busy // closed after at most Timeout
 }
 
-// refresh calls the function and keeps the result. It releases s.mu during calls
-// to functions of the application.
+// refresh calls the function and keeps the result. While it calls functions of the
+// application, it releases s.mu.
 func (s *source) refresh() {
 	busy := make(chan struct{})
 	s.tried, s.busy = time.Now(), busy
@@ -158,8 +158,8 @@ func (s *source) refresh() {
 	}
 }
 
-// maxRunning is the maximum number of calls to the function that have not
-// returned. Otherwise, a function that always hangs would exhaust the memory.
+// maxRunning is the maximum number of calls to the function that have not returned. Without
+// this limit, a function that always hangs would exhaust the memory.
 const maxRunning = 10
 
 var (

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// store has a function for NewVerifierFunc. After a call that timed out, a test calls synctest.Wait before it uses
-// the store.
+// store has a function for NewVerifierFunc. After a call that timed out, the function may still run, so a test calls
+// synctest.Wait before it uses the store.
 type store struct {
 	secrets  []Secret
 	err      error

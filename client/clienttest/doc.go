@@ -24,8 +24,7 @@
 //
 // # Time
 //
-// The tests take about six seconds, because slots are one second apart. In a
-// testing/synctest bubble, the tests take no real time. The tests accept a slot
-// that is up to one second late, because test machines may be busy. If a slot
-// starts too early, the test fails.
+// The slots of a limiter are one second apart, so the tests take about six seconds. In a testing/synctest
+// bubble, they take no real time. A slot that starts too early fails the test. A slot may be up to one
+// second late, because test machines may be busy.
 package clienttest

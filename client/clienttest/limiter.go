@@ -35,9 +35,8 @@ func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.Lookup
 	}
 }
 
-// TestSharedLookupLimiter runs [TestLookupLimiter] for limiters that several
-// processes share. The test of each rule acquires slots from three limiters
-// in turn.
+// TestSharedLookupLimiter runs [TestLookupLimiter] for limiters that several processes share. Each rule acquires its
+// slots from three limiters in turn, like callers in three processes.
 func TestSharedLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
 	TestLookupLimiter(t, func(t *testing.T) client.LookupLimiter {
@@ -56,8 +55,8 @@ func (p *processes) Acquire(ctx context.Context, key string) (func(time.Duration
 	return p.limiters[n].Acquire(ctx, key)
 }
 
-// warm acquires a slot from each limiter before a rule measures intervals,
-// because opening a connection may be slow. It does not use the keys of c.
+// warm acquires a slot from each limiter before a rule measures intervals, because the first slot may have to wait
+// for a connection. warm uses keys of its own, so it does not delay the rule.
 func warm(c caller) error {
 	for range 3 {
 		release, _, err := newCaller(c.ctx, c.limiter).acquire()

@@ -16,8 +16,8 @@ import (
 
 var realTime = flag.Bool("real", false, "run the tests that wait for seconds")
 
-// inRealTime skips a test that waits for seconds, unless -real is set. TestSuiteCatches runs the same rules on
-// virtual time.
+// inRealTime skips a test that waits for seconds, unless -real is set. TestSuiteCatches always runs the same
+// rules, but on virtual time.
 func inRealTime(t *testing.T) {
 	t.Helper()
 	if !*realTime {
@@ -115,7 +115,8 @@ func ignoresDelay(ctx context.Context, l client.LookupLimiter, key string) (func
 	return func(time.Duration) { release(0) }, err
 }
 
-// slots is an independent limiter with a channel for each key. It is correct if gap is a second.
+// slots is an independent limiter with a channel for each key. It is correct if gap is a second, and wrong
+// for a shorter gap.
 type slots struct {
 	gap  time.Duration
 	keys sync.Map

@@ -41,9 +41,9 @@
 //	emailplatform.mailroom.queue.age           s          queue; the age of the oldest item
 //
 // The outcome of a call is success, not_queued (client.ErrNotQueued), unknown (client.ErrOutcomeUnknown) or
-// failed. The outcome of a delivery is handled, duplicate, in_flight, unverified, rejected or failed. The value
-// of error.type is an HTTP status, not_queued, timeout, canceled, panic or _OTHER. Unknown event names are
-// recorded as _OTHER to limit the number of time series.
+// failed. The outcome of a delivery is handled, duplicate, in_flight, unverified, rejected or failed. The
+// attribute error.type is an HTTP status, not_queued, timeout, canceled, panic or _OTHER. An unknown event
+// name is recorded as _OTHER too, to limit the number of time series.
 //
 // The names follow version 1.43.0 of the semantic conventions. The messaging
 // conventions are in development, so the names of messaging attributes and metrics
@@ -51,8 +51,7 @@
 //
 // # Privacy
 //
-// Attributes and statuses do not contain tokens, secrets or recipient addresses. For an
-// error, they contain only the type, because the message could contain an address.
-// Package otelhttp records the URL of each request, and some URLs contain an address, so
-// use [Transport], which removes addresses from URLs.
+// Attributes and statuses do not contain tokens, secrets or recipient addresses. For an error, they contain
+// only the type, because the message could contain an address. However, package otelhttp records the URL of
+// each request, and some URLs contain an address. To remove it, use [Transport].
 package emailotel

@@ -12,8 +12,8 @@ import (
 	"example.com/emailplatform/mailroom"
 )
 
-// ObserveNotice records the duration of each call of OnNotice by reason. The number of
-// calls without an error is the number of outcomes, bounces and complaints. Assign
+// ObserveNotice records the duration of each call of OnNotice by reason. The calls without
+// an error are the outcomes, bounces and complaints that your program has handled. Assign
 // ObserveNotice to [mailroom.Options].Observe.
 func (t *Telemetry) ObserveNotice(ctx context.Context, o mailroom.Observation) {
 	set := []attribute.KeyValue{attribute.String("emailplatform.mailroom.reason", string(o.Notice.Reason))}

@@ -16,8 +16,8 @@ const redacted = "REDACTED"
 type urlKey struct{}
 
 // Transport returns an instrumented transport that does not record addresses. The
-// instrument function, such as otelhttp.NewTransport, sees only requests with redacted
-// URLs, but the base transport sends the requests with their original URLs. If base is
+// function instrument, such as otelhttp.NewTransport, sees only requests with redacted
+// URLs. The base transport then sends the requests with their original URLs. If base is
 // nil, Transport uses client.NewTransport().
 //
 // In a redacted URL, REDACTED replaces addresses in the path, and all query values except

@@ -25,7 +25,7 @@ func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(con
 
 // HandleAsync is a variant of [Telemetry.Wrap] for a worker that reads events from a
 // queue. The worker's span starts a new trace, with a link to the span that received the
-// event. For this link, store the context of the receiving span,
+// event. For this link, store the span context of the receiver,
 // trace.SpanContextFromContext(ctx), with the event in the queue.
 func (t *Telemetry) HandleAsync(
 	receipt trace.SpanContext, fn func(context.Context, *events.Event) error,

@@ -1,7 +1,7 @@
-// Package pgstore is a deduplication store for webhook events in PostgreSQL.
-// The handler writes its data in the same transaction that stores the key of
-// the event. Therefore the handler's writes happen exactly once, even if the
-// process or the database crashes.
+// Package pgstore is a deduplication store for webhook events in PostgreSQL. It stores
+// the key of an event in the same transaction in which your handler writes its data.
+// Therefore the handler's writes happen exactly once, even if the process or the
+// database crashes.
 //
 //	pool, err := pgxpool.New(ctx, url)
 //	…
@@ -20,14 +20,14 @@
 //
 // # The handler
 //
-// Only writes through [Tx] happen exactly once. Other effects, such as a
-// request to another service, happen at least once, because the commit can fail
-// afterwards.
+// Only writes through [Tx] happen exactly once. Other effects, such as a request to
+// another service, happen at least once, because the commit can fail after them and the
+// event is then handled again.
 //
 // Each handler holds one connection and an open transaction while it runs, so size the
-// pool for the number of concurrent handlers. Never acquire a second connection from the
-// same pool in a handler, because concurrent handlers can deadlock. For a long task,
-// insert a job into a queue within the transaction.
+// pool for the number of concurrent handlers. A handler must never acquire a second
+// connection from the same pool, because concurrent handlers could then wait for each
+// other forever. For a long task, insert a job into a queue within the transaction.
 //
 // The isolation level is always READ COMMITTED. Only the store may end the
 // transaction; see [Tx].
@@ -39,19 +39,19 @@
 // 503 response, so the platform retries them.
 //
 // If a process crashes, PostgreSQL rolls back the transaction when it detects the closed
-// connection. If the machine loses its network connection, the detection takes more than
+// connection. However, if the machine loses its network connection, this takes more than
 // two hours by default. To shorten this time, set tcp_keepalives_idle,
-// tcp_keepalives_interval and tcp_keepalives_count on the server. Alternatively, set
+// tcp_keepalives_interval and tcp_keepalives_count on the server, or set
 // idle_in_transaction_session_timeout to more than the duration of a handler.
 //
 // If the store cannot write, because the transaction is read-only or the role
 // has no privilege, Do returns an error and does not call the handler.
 //
 // If the connection is lost during the commit, the platform delivers the event again. If
-// the commit succeeded, the store detects the second delivery as a duplicate. An
-// acknowledged event is lost if PostgreSQL loses its commit: a database crash with
-// synchronous_commit off can lose commits, and so can a failover with asynchronous
-// replication.
+// the commit had succeeded, the store detects the second delivery as a duplicate.
+// However, if PostgreSQL loses a commit, the event is lost, because the platform does
+// not deliver it again. A database crash with synchronous_commit off can lose commits,
+// and so can a failover with asynchronous replication.
 //
 // # PgBouncer
 //
@@ -61,6 +61,6 @@
 //
 // # Cleanup
 //
-// The table grows by about 150 bytes per event. Call [Once.Forget] hourly or
-// daily in one of the processes.
+// The table grows by about 150 bytes per event. To delete old events, call [Once.Forget]
+// hourly or daily in one of the processes.
 package pgstore

@@ -14,7 +14,8 @@ import (
 	"example.com/emailplatform/contrib/pgstore"
 )
 
-// TestObstacle: Do does not call the handler if the key cannot be stored. It still recognizes handled events.
+// TestObstacle: if the key of an event cannot be stored, Do does not call the handler. It still recognizes
+// events that were handled earlier.
 func TestObstacle(t *testing.T) {
 	pool := direct(t)
 	role := "reader_" + strings.ToLower(rand.Text())

@@ -39,9 +39,8 @@ func NewOnce(db DB, _ OnceOptions) *Once {
 	return &Once{db}
 }
 
-// Do implements [webhook.Once]. The function fn can obtain the transaction with
-// [Tx]. An event needs two round trips to the database in addition to the
-// queries that fn runs.
+// Do implements [webhook.Once]. The function fn obtains the transaction with [Tx]. An
+// event needs two round trips to the database in addition to the queries of fn.
 func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -69,9 +68,9 @@ const (
 	failed = 'E' // in a transaction that can only be rolled back
 )
 
-// commit inserts the key and commits. If ctx has ended, it sends nothing,
-// because pgx would close the connection, and the key would become free some
-// time after Do has returned.
+// commit inserts the key and commits. If ctx has ended, commit sends nothing, because pgx
+// would close the connection, and the key would become free only some time after Do has
+// returned.
 func commit(ctx context.Context, tx pgx.Tx) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -85,8 +84,8 @@ func commit(ctx context.Context, tx pgx.Tx) error {
 	return explain(tx.Commit(ctx))
 }
 
-// begin acquires the lock before it searches for the key; see [lockKey].
-// The caller must roll back the transaction even after an error.
+// begin acquires the lock of the key before it searches for the key; see [lockKey]. Even
+// after an error, the caller must roll back the transaction.
 func (o *Once) begin(ctx context.Context, key string) (tx pgx.Tx, known bool, err error) {
 	sum, lock := hashKey(key)
 	guard := rand.Text()
@@ -125,11 +124,11 @@ const (
 	least = 8 * time.Hour
 )
 
-// Forget deletes the keys of events that were handled more than olderThan ago.
-// A good value for olderThan is one week. The minimum is 8 hours (see
-// "Late deliveries" in docs/production.md). Forget deletes keys in batches of
-// 5,000, so it does not block handlers for long. Forget returns the number of
-// deleted keys, even if an error occurs. Concurrent calls are safe.
+// Forget deletes the keys of events that were handled more than olderThan ago, and
+// returns their number, even if an error occurs. A good value for olderThan is one week.
+// The minimum is 8 hours, because the platform still retries younger events (see "Late
+// deliveries" in docs/production.md). Forget deletes keys in batches of 5,000, so it does
+// not block handlers for long. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if olderThan < least {
 		return 0, fmt.Errorf("pgstore: Forget: olderThan must be at least %v, got %v, because the platform retries deliveries for more than 7 hours",
@@ -148,9 +147,8 @@ func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int
 }
 
 // ErrTxManaged means that a handler tried to end the transaction itself. The
-// transaction's Commit and Rollback methods return ErrTxManaged and have no
-// effect. [Once.Do] returns ErrTxManaged if the handler ended the transaction
-// with SQL or through the connection.
+// transaction's Commit and Rollback methods return it and have no effect. [Once.Do]
+// returns it if the handler ended the transaction with SQL or through the connection.
 var ErrTxManaged = errors.New("the handler must not end the transaction: return nil to commit, or an error to roll back")
 
 type txKey struct{}
@@ -159,18 +157,17 @@ type txKey struct{}
 // this transaction are committed together with the event's key. Tx returns an
 // error if ctx contains no transaction.
 //
-// Commit and Rollback return [ErrTxManaged] and have no effect. Begin creates a
-// savepoint that can be rolled back, so you can use pgx.BeginFunc(ctx, tx, …). If a
-// statement fails outside a savepoint, the transaction and the event fail too, even
-// if the handler ignores the error. The transaction is not safe for concurrent use.
-// Do not use the transaction after the handler has returned.
+// Commit and Rollback return [ErrTxManaged] and have no effect. Begin creates a savepoint
+// that can be rolled back, so you can use pgx.BeginFunc(ctx, tx, …). If a statement fails
+// outside a savepoint, the transaction fails, and so does the event, even if the handler
+// ignores the error. The transaction is not safe for concurrent use. Do not use it after
+// the handler has returned.
 //
-// Conn returns the connection, for example to read its configuration. Do not begin or end a
-// transaction on this connection, either with SQL or with a function such as
-// pgx.BeginFunc(ctx, tx.Conn(), …). If the handler ends the transaction anyway, the event
-// fails with [ErrTxManaged], and the platform delivers the event again. Data that the
-// handler has already committed stays in the database, so the next delivery can duplicate
-// the data.
+// Conn returns the connection, for example to read its configuration. Do not begin or end
+// a transaction on it, either with SQL or with a function such as pgx.BeginFunc(ctx,
+// tx.Conn(), …). If the handler ends the transaction anyway, the event fails with
+// [ErrTxManaged], and the platform delivers it again. Data that the handler has committed
+// stays in the database, so the next delivery can duplicate it.
 func Tx(ctx context.Context) (pgx.Tx, error) {
 	tx, ok := ctx.Value(txKey{}).(pgx.Tx)
 	if !ok {

@@ -136,8 +136,8 @@ func TestTxWithoutOnce(t *testing.T) {
 	}
 }
 
-// TestConcurrentProcesses: many events arrive at several pools at the same time, in a database with another default
-// isolation level. Each has one effect.
+// TestConcurrentProcesses: many events arrive at several pools at the same time, in a database whose default
+// isolation level is not READ COMMITTED. Each event has one effect.
 func TestConcurrentProcesses(t *testing.T) {
 	const events, deliveries = 300, 4
 	strict := func(cfg *pgxpool.Config) {
@@ -190,7 +190,7 @@ func deliver(t testing.TB, once webhook.Once, key string, fn func(context.Contex
 }
 
 // TestPoolIsExhausted: a handler that needs a second connection of an exhausted pool waits until its context ends.
-// Afterwards the pool can be used.
+// Afterwards the pool is usable again.
 func TestPoolIsExhausted(t *testing.T) {
 	const conns = 2
 	pool := direct(t, func(cfg *pgxpool.Config) { cfg.MaxConns = conns })
@@ -198,7 +198,7 @@ func TestPoolIsExhausted(t *testing.T) {
 	var wg sync.WaitGroup
 	var ready sync.WaitGroup
 	ready.Add(conns)
-	// All calls have the same deadline. If one ended earlier, another could use its connection.
+	// All calls have the same deadline, because if one call ended earlier, another could use its connection.
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	for range conns {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Schema creates the table emailplatform_handled in the first schema of the
-// search path, if the table does not exist. Run Schema before the first event,
-// or copy the statements into your migrations. A row with its share of the
-// indexes takes about 150 bytes.
+// Schema creates the table emailplatform_handled in the first schema of the search
+// path, if the table does not exist. Run Schema before the first event, or copy the
+// statements into your migrations. Each event takes about 150 bytes, including its
+// share of the indexes.
 //
 // The keys are hashes, so they have the same length and need no collation. The
-// lock is necessary because concurrent CREATE TABLE IF NOT EXISTS statements can
-// fail.
+// statements acquire a lock, because concurrent CREATE TABLE IF NOT EXISTS statements
+// can fail.
 const Schema = `SELECT pg_advisory_xact_lock(hashtext('emailplatform_handled'));
 CREATE TABLE IF NOT EXISTS emailplatform_handled (
 	key        bytea PRIMARY KEY, -- SHA-256 of the event's key
@@ -24,21 +24,22 @@ CREATE TABLE IF NOT EXISTS emailplatform_handled (
 CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USING brin (handled_at);
 `
 
-// The statements for one event. lockKey and knowsKey are separate statements,
-// because in READ COMMITTED each statement has its own snapshot. The snapshot
-// of a single statement would be older than the lock and could miss a key, so
-// the event would be handled again.
+// The statements for one event. lockKey and knowsKey are separate statements, because
+// in READ COMMITTED each statement has its own snapshot. In a single statement, the
+// snapshot would be older than the lock and could miss a key that was committed in
+// between, so the event would be handled again.
 //
 // lockKey uses an advisory lock, because an INSERT of the same key would wait
 // until the other transaction ends.
 //
-// The parameter $2 of lockKey sets a setting that exists until the transaction
-// ends. If a handler ended the transaction, insertAndCommit inserts NULL instead of the
-// key and fails.
+// The parameter $2 of lockKey sets a setting that exists until the transaction ends.
+// insertAndCommit reads this setting: if a handler has ended the transaction, it
+// inserts NULL instead of the key and therefore fails.
 //
-// lockKey also returns why insertAndCommit would fail, or an empty text. Otherwise each
-// delivery on a standby would call the handler. An INSERT without rows would
-// check the same, but it would lock the table while the handler runs.
+// lockKey also returns a text if insertAndCommit would fail, for example on a standby,
+// which is read-only. Otherwise each delivery would call the handler, and only the
+// commit would fail. An INSERT without rows would check the same, but it would lock the
+// table while the handler runs.
 const (
 	lockKey = `SELECT pg_try_advisory_xact_lock($1::bigint), CASE
 	WHEN current_setting('transaction_read_only')::bool THEN 'the transaction is read-only, for example on a standby'
@@ -72,7 +73,7 @@ const forgetBatch = `DELETE FROM emailplatform_handled WHERE ctid = ANY (ARRAY(
 	LIMIT 5000 FOR UPDATE SKIP LOCKED))`
 
 // hashKey returns the stored hash of an event's key and the number of its lock.
-// Different keys can have the same number. This only delays one of the events.
+// Different keys can have the same number, which only delays one of the events.
 func hashKey(key string) (sum []byte, lock int64) {
 	s := sha256.Sum256([]byte(key))
 	return s[:], int64(binary.BigEndian.Uint64(s[:]))

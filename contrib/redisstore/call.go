@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// timeout is the maximum duration of a call to Redis. By default, go-redis has
-// longer timeouts and ignores the context.
+// timeout is the maximum duration of a call to Redis. The package enforces it itself,
+// because go-redis by default has longer timeouts and ignores the context.
 const timeout = 2 * time.Second
 
 var errNoResponse = errors.New("redisstore: Redis did not respond within 2 seconds")
@@ -21,9 +21,9 @@ type call[T any] struct {
 	err   error
 }
 
-// start calls f with a context that ignores the cancellation of ctx. Otherwise
-// go-redis would close the connection, and it would be unknown whether Redis
-// has run the script.
+// start calls f with a context that ignores the cancellation of ctx. Otherwise go-redis
+// would close the connection after a cancellation, and it would be unknown whether
+// Redis has run the script.
 func start[T any](ctx context.Context, f func(context.Context) (T, error)) *call[T] {
 	c := &call[T]{done: make(chan struct{})}
 	go func() {
@@ -39,8 +39,8 @@ func (c *call[T]) finish(value T, err error) {
 	close(c.done)
 }
 
-// wait returns the result of the call. If ctx is canceled or expires, or after
-// the duration timeout, wait returns an error and the call continues.
+// wait returns the result of the call. If ctx is canceled or expires, or if the call
+// takes longer than timeout, wait returns an error, but the call continues.
 func (c *call[T]) wait(ctx context.Context) (T, error) {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
@@ -55,8 +55,8 @@ func (c *call[T]) wait(ctx context.Context) (T, error) {
 	}
 }
 
-// then calls f in the background after the call has ended. The function f can
-// undo the effect of the call.
+// then arranges that f is called in the background after the call has ended, for
+// example to undo the effect of the call.
 func (c *call[T]) then(f func()) {
 	go func() {
 		<-c.done
@@ -68,9 +68,9 @@ const (
 	// slow is the duration after which a round trip no longer delays the next
 	// round trip.
 	slow = 50 * time.Millisecond
-	// maxTrips is the maximum number of concurrent round trips that are not slow.
-	// With one round trip, a second caller would wait for the first. With more,
-	// fewer callers would share a round trip.
+	// maxTrips is the maximum number of concurrent round trips that are not slow. With
+	// only one, a second caller would wait until the round trip of the first has ended.
+	// With more than two, fewer callers would share a round trip.
 	maxTrips = 2
 	// maxBatch is the maximum number of commands in a round trip.
 	maxBatch = 128
@@ -123,8 +123,8 @@ func (p *pipe) run() {
 	}
 }
 
-// take returns the next commands. It drops commands whose callers no longer
-// wait. Otherwise the queue would grow while Redis does not respond.
+// take returns the next commands, without those whose callers no longer wait. Otherwise
+// the queue would grow while Redis does not respond.
 func (p *pipe) take() (batch []*command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,10 +16,9 @@
 //
 // # Time
 //
-// All times come from the Redis server, so the clocks of the processes can
-// differ. If the server's clock is set back, for example by a failover, a caller
-// waits at most for the duration of a slot or a lease. If the clock is set
-// forward, leases and the keys of handled events expire earlier.
+// All times come from the Redis server, so the clocks of the processes can differ. If the server's clock is set
+// back, for example by a failover, a caller waits longer, but at most for the duration of a slot or a lease. If it
+// is set forward, leases and the keys of handled events expire earlier.
 //
 // # Leases
 //
@@ -27,17 +26,15 @@
 // progress has a lease, which the process renews three times in each lease period. After
 // a crash, the slot or event is free when the lease expires.
 //
-// If a process is suspended for longer than its lease, for example in a debugger, another
-// process can take the slot or event, too. For a slot, the platform may then reject a
-// lookup, which the client retries. For an event, both processes may handle it; see
-// [Once].
+// If a process is suspended for longer than its lease, for example in a debugger, another process can take its slot
+// or event. Two lookups may then follow each other too soon, so the platform may reject one, which the client
+// retries. An event may be handled by both processes; see [Once].
 //
 // # If Redis is unavailable
 //
-// If Redis does not respond within 2 seconds, or rejects a connection or a command, no
-// event is lost: [Once] returns an error, so the platform retries the delivery. The
-// limiter uses [LimiterOptions].Fallback. The timeouts of the go-redis client do not
-// change the 2 seconds.
+// If Redis does not respond within 2 seconds, or rejects a connection or a command, no event is lost: [Once]
+// returns an error, so the platform retries the delivery. The limiter uses [LimiterOptions].Fallback. Longer or
+// shorter timeouts of the go-redis client do not change the 2 seconds.
 //
 // If Redis loses the key of a handled event, the event is handled again. A failover loses
 // keys that the replica has not received, and a Ring loses the keys of a server that it

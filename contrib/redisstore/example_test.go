@@ -43,8 +43,8 @@ func ExampleNewLookupLimiter() {
 	// Output: true
 }
 
-// Replicas of a receiver that use the same Redis handle each event once. If Redis
-// is unavailable, the handler responds with 500, so the platform delivers the event again.
+// Replicas of a receiver that use the same Redis skip events that another replica has handled. If
+// Redis is unavailable, the handler responds with 500, so the platform delivers the event again.
 func ExampleNewOnce() {
 	rdb := redis.NewClient(&redis.Options{Addr: address()})
 	defer func() { _ = rdb.Close() }()

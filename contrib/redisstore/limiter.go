@@ -22,15 +22,15 @@ import (
 var limiterLua string
 
 const (
-	// gap is the minimum time between two slots. The platform requires one
-	// second. The additional time is for network latency.
+	// gap is the minimum time between two slots. The platform requires one second; the
+	// additional time is for network latency.
 	gap = time.Second + time.Millisecond
 	// grace is the time after which a waiting process is skipped if it has not
 	// taken its slot.
 	grace = 500 * time.Millisecond
 	// leastLease is the minimum lease. A process renews its lease three times in a lease
-	// period, so a crash leaves at least two thirds of the lease. With leastLease, the
-	// next slot therefore begins more than gap after the crash.
+	// period, so at least two thirds of the lease remain after a crash. With leastLease,
+	// the next slot therefore begins more than gap after the crash.
 	leastLease = 2 * time.Second
 )
 
@@ -40,21 +40,21 @@ type LimiterOptions struct {
 	// Prefix is the prefix of all keys. The default is "emailplatform:".
 	Prefix string
 
-	// Lease is the time until the slot of a crashed process expires. A shorter lease
-	// frees this slot sooner, but a longer lease tolerates longer pauses of a process or
-	// of Redis. The default is 5 seconds, and the minimum is 2 seconds.
+	// Lease is the time after which the slot of a crashed process is free. A process that
+	// runs renews its lease, but if the process or Redis pauses for longer than the lease,
+	// it loses its slot. So a shorter lease frees slots sooner, and a longer lease
+	// tolerates longer pauses. The default is 5 seconds, and the minimum is 2 seconds.
 	Lease time.Duration
 
 	// Key identifies the user and account that all callers of the limiter share. By
-	// default, each client computes its key from the base URL, Config.Account and
-	// its first token. Set Key if the processes use a TokenSource, because each
-	// process then has a different first token. Key is not secret.
+	// default, each client computes its key from the base URL, Config.Account and its
+	// first token. If the processes use a TokenSource, each process has a different first
+	// token, so set Key. Key is not secret.
 	Key string
 
-	// Fallback is the limiter to use while Redis is unavailable.
-	// [client.NewLookupLimiter] limits the lookups of this process, and the client
-	// retries lookups that the platform rejects. If Fallback is nil, lookups fail
-	// while Redis is unavailable.
+	// Fallback is the limiter to use while Redis is unavailable. If Fallback is nil,
+	// lookups fail in this time. [client.NewLookupLimiter] limits only the lookups of this
+	// process, so the platform may reject some lookups, which the client retries.
 	Fallback client.LookupLimiter
 
 	// Logger receives a warning for each failed call to Redis. Log records never
@@ -78,21 +78,21 @@ type limiter struct {
 	watchers watchers
 }
 
-// NewLookupLimiter returns a [client.LookupLimiter] shared by all processes that
-// use the same Redis server as rdb. Lookups for the same user and account share
-// a first-in, first-out queue across all processes. The first token of a client
-// identifies the user, unless [LimiterOptions].Key is set.
+// NewLookupLimiter returns a [client.LookupLimiter] that all processes with the same
+// Redis server share. In all processes together, lookups for the same user and account
+// run in the order in which they were requested. The client identifies the user by its
+// first token, unless [LimiterOptions].Key is set. NewLookupLimiter panics if rdb is
+// nil.
 //
 // A lookup needs about four calls to Redis, regardless of the length of the queue,
 // because a waiting caller calls Redis again only when its slot may be free. If several
 // callers wait, the process subscribes to notifications about callers that leave the
 // queue, which uses one connection. If a process crashes, its callers lose their places
-// in the queue, and its slot becomes free when the lease expires. NewLookupLimiter panics
-// if rdb is nil.
+// in the queue, and its slot becomes free when its lease expires.
 //
-// The release function waits until the slot is released. If Redis does not
-// respond within 2 seconds, the function returns, and the slot is released when
-// its lease expires.
+// The release function waits until Redis has released the slot, but for at most 2
+// seconds. If Redis does not respond in this time, the slot is released when its lease
+// expires.
 func NewLookupLimiter(rdb Client, opts LimiterOptions) client.LookupLimiter {
 	return newLimiter(rdb, opts)
 }
@@ -123,8 +123,8 @@ type place struct {
 	ahead    int64         // number of callers ahead
 }
 
-// base returns the prefix of all keys of a queue. The braces put the keys into
-// one slot of a cluster, and the channel on one shard of a ring.
+// base returns the prefix of all keys of a queue. Its braces make a cluster store all
+// these keys in one hash slot, and put the channel on the same shard of a ring.
 func (l *limiter) base(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return l.opts.Prefix + "lookup:{" + hex.EncodeToString(sum[:16]) + "}"
@@ -229,8 +229,8 @@ func (l *limiter) hold(ctx context.Context, key, id string) (release func(time.D
 	}
 }
 
-// notify calls Redis and logs any error. After an error, the slot is released
-// when its lease expires.
+// notify calls Redis and logs any error. If the slot was not released because of the
+// error, it is released when its lease expires.
 func (l *limiter) notify(ctx context.Context, op, key, id string, gap time.Duration) {
 	ctx = context.WithoutCancel(ctx)
 	pending := start(ctx, func(ctx context.Context) (place, error) { return l.run(ctx, op, key, id, 0, gap) })

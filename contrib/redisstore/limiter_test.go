@@ -92,8 +92,8 @@ func TestLimiterRenewsLease(t *testing.T) {
 	}
 }
 
-// TestRepeatedScriptIsIdempotent: go-redis repeats a script whose response was lost. A late renewal does not acquire
-// the slot again.
+// TestRepeatedScriptIsIdempotent: go-redis repeats a script whose response was lost, so a repeated script must have
+// no second effect. A late renewal does not acquire the slot again.
 func TestRepeatedScriptIsIdempotent(t *testing.T) {
 	t.Parallel()
 	l, key := quick(newRedis(t), 100*time.Millisecond, LimiterOptions{}), rand.Text()
@@ -125,7 +125,8 @@ func TestRepeatedScriptIsIdempotent(t *testing.T) {
 	}
 }
 
-// TestLimiterAfterDataLoss: all keys expire. After Redis lost its data, the queue keeps its order.
+// TestLimiterAfterDataLoss: all keys expire. If Redis loses its data, the queue keeps its order after the next
+// renewal of the lease.
 func TestLimiterAfterDataLoss(t *testing.T) {
 	t.Parallel()
 	rdb, key := newRedis(t), rand.Text()

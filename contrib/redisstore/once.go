@@ -23,9 +23,9 @@ var onceLua string
 
 // ErrLeaseLost means that the lease for an event expired while the function was running,
 // and that another process took the event. Two processes may then handle the same event.
-// Therefore the context of the function that lost its lease is canceled with the cause
-// ErrLeaseLost ([context.Cause]). If the function succeeds despite the cancellation,
-// [Once] logs ErrLeaseLost at level error.
+// To prevent this, the context of the function that lost its lease is canceled with the
+// cause ErrLeaseLost ([context.Cause]). If the function succeeds despite the
+// cancellation, [Once] logs ErrLeaseLost at level error.
 var ErrLeaseLost = errors.New("redisstore: lease lost to another process")
 
 // OnceOptions configures [NewOnce]. The zero value is a good default. All
@@ -34,15 +34,15 @@ type OnceOptions struct {
 	// Prefix is the prefix of all keys. The default is "emailplatform:".
 	Prefix string
 
-	// Lease is the time until another process can handle the event of a crashed
-	// process. The default is 15 seconds, and the minimum is 2 seconds. A process
-	// renews its lease three times in each lease period, so functions can take
-	// longer.
+	// Lease is the time after which another process can handle the event of a crashed
+	// process. A running process renews its lease three times in each lease period, so
+	// functions can take longer. The default is 15 seconds, and the minimum is 2 seconds.
 	Lease time.Duration
 
-	// MaxAge is the time until the key of a handled event is deleted. The default
-	// is 7 days. MaxAge should be more than 8 hours (see "Late deliveries" in
-	// docs/production.md). Redis needs about 200 bytes for an event whose key is a UUID.
+	// MaxAge is the time until the key of a handled event is deleted. The default is 7 days.
+	// MaxAge should be more than 8 hours, because a later delivery of the event would be
+	// handled again (see "Late deliveries" in docs/production.md). Redis needs about 200
+	// bytes for an event whose key is a UUID.
 	MaxAge time.Duration
 
 	// Logger receives an error for each event that two processes may have handled,
@@ -54,19 +54,19 @@ type OnceOptions struct {
 // Once is a [webhook.Once] for all processes that share a Redis server. It is
 // safe for concurrent use.
 //
-// With a Once, each event is handled at least once. An event can be handled again if a
-// process crashes after the function has returned and before the key is written, if a
-// process is suspended for longer than its lease, or if Redis loses keys. If effects must
-// happen exactly once, use the pgstore module or an idempotency key.
+// With a Once, each event is handled at least once. It can be handled again if a process
+// crashes after the function has returned but before the key is written, if a process is
+// suspended for longer than its lease, or if Redis loses keys. If effects must happen
+// exactly once, use the pgstore module or an idempotency key.
 //
 // # Expired leases
 //
 // If a process is suspended or cannot reach Redis for longer than the lease, another
 // process can take its event. The context of the function in the first process is then
-// canceled with the cause [ErrLeaseLost]. If the function succeeds despite the
-// cancellation, Do returns true and nil, and logs ErrLeaseLost, because two processes may
-// have handled the event. If no other process has taken the event, the first process
-// renews its expired lease and continues.
+// canceled with the cause [ErrLeaseLost]. If the function succeeds nevertheless, Do
+// returns true and nil, and logs ErrLeaseLost, because both processes may have handled
+// the event. If no other process has taken the event, the first process renews its
+// expired lease and continues.
 type Once struct {
 	rdb    redis.Scripter
 	script *redis.Script
@@ -130,7 +130,8 @@ func (o *Once) set(ctx context.Context, op, key, token string, d time.Duration) 
 			o.old.Store(true)
 		}
 		s, failed := state(op, before, token, err)
-		// The script reads the value of an event even if the memory is full. It also corrects a lease that is too long.
+		// The script can read the value of an event when the memory of Redis is full, unlike
+		// SET. It also corrects a lease that is too long.
 		if old || redis.HasErrorPrefix(err, "OOM") || s == "busy" {
 			again := start(ctx, func(ctx context.Context) (string, error) { return o.run(ctx, op, key, token, d) })
 			again.then(func() { result.finish(again.value, again.err) })
@@ -194,7 +195,8 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	return true, err
 }
 
-// remember records that the event is handled. It also detects a lost lease.
+// remember records that the event is handled. It also reports whether the lease was
+// lost.
 func (o *Once) remember(ctx context.Context, key, token string) (remembered bool, err error) {
 	ctx = context.WithoutCancel(ctx)
 	state, err := o.start(ctx, "handled", key, token, o.opts.MaxAge).wait(ctx)
@@ -207,7 +209,7 @@ func (o *Once) remember(ctx context.Context, key, token string) (remembered bool
 	return true, nil
 }
 
-// free releases the key. After an error, the key becomes free when the lease
+// free releases the key. If Redis returns an error, the key becomes free when the lease
 // expires.
 func (o *Once) free(ctx context.Context, key, token string) {
 	ctx = context.WithoutCancel(ctx)
@@ -246,8 +248,8 @@ func (o *Once) renew(ctx context.Context, key, token string) (_ context.Context,
 	}
 }
 
-// lost reports whether the lease is certainly lost. While Redis is unavailable,
-// no other process can take the event.
+// lost reports whether the lease is certainly lost. While Redis is unavailable, it is
+// not, because no other process can take the event.
 func (o *Once) lost(ctx context.Context, key, token string) bool {
 	ctx = context.WithoutCancel(ctx)
 	state, err := o.start(ctx, "renew", key, token, o.opts.Lease).wait(ctx)

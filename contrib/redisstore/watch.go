@@ -22,8 +22,8 @@ type waiter struct {
 	leave   func()        // nil before join
 }
 
-// sleep waits for the duration wait. The duration decreases by gap for each
-// caller ahead that leaves the queue.
+// sleep waits for the duration wait. Each caller ahead that leaves the queue shortens
+// the wait by gap.
 func (w *waiter) sleep(ctx context.Context, wait, gap time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -52,8 +52,8 @@ type watchers struct {
 	channels map[string]*watch
 }
 
-// watch is a subscription for all callers of this process in one queue. The
-// mutex of the watchers guards the fields that change after ready is closed.
+// watch is a subscription to one queue, which all callers of this process in the queue
+// share. The mutex of the watchers guards the fields that change after ready is closed.
 type watch struct {
 	channel string
 	ready   chan struct{} // closed when the subscription exists or has failed
@@ -63,8 +63,8 @@ type watch struct {
 	idle    *time.Timer
 }
 
-// join subscribes w to notifications about callers that leave the queue. If
-// join returns an error, w may sleep too long.
+// join subscribes w to notifications about callers that leave the queue. If join
+// returns an error, there are no notifications, so w may sleep too long.
 func (ws *watchers) join(ctx context.Context, rdb Client, channel string, w *waiter) error {
 	ws.mu.Lock()
 	if ws.channels == nil {
@@ -124,8 +124,8 @@ func (ws *watchers) close(s *watch) {
 	}
 }
 
-// listen returns if the subscription fails or is closed. If the connection
-// breaks, go-redis subscribes again.
+// listen receives notifications until the subscription fails or is closed. If only the
+// connection breaks, go-redis subscribes again.
 func (ws *watchers) listen(ctx context.Context, rdb Client, s *watch) {
 	pubsub := rdb.Subscribe(ctx, s.channel)
 	_, err := pubsub.ReceiveTimeout(ctx, timeout)

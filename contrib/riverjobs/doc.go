@@ -1,8 +1,7 @@
 // Package riverjobs runs package mailroom with River, a job queue in PostgreSQL
-// (github.com/riverqueue/river). River decides when an email is sent or looked up, when
-// OnNotice is called, and by what process, and it retries after failures and crashes. The
-// rules of package mailroom still apply: no email is sent again if the platform may have
-// processed it.
+// (github.com/riverqueue/river). River decides when an email is sent or looked up, when OnNotice is
+// called, and by what process. After failures and crashes, River retries. The rules of package
+// mailroom still apply: no email is sent again if the platform may have processed it.
 //
 //	store, err := riverjobs.NewStore(pool, "")
 //	…
@@ -27,9 +26,9 @@
 //		return room.Enqueue(store.With(ctx, tx), "order-17", client.EmailSubmission{…})
 //	})
 //
-// The package needs River's tables and the table that [Store.Create] creates, which is the
-// table of package sqlstore. An application can therefore replace sqlstore with this
-// package, and keep its emails and notices.
+// The package needs River's tables and the table that [Store.Create] creates. Package sqlstore uses
+// the same table, so an application can replace sqlstore with this package and keep its emails and
+// notices.
 //
 // # Jobs
 //
@@ -44,16 +43,16 @@
 //
 // All replicas share the pause after a failure, and one job sends alone after it.
 //
-// The outcome of an email is not the output of a job. [mailroom.Options].OnNotice receives
-// it, and [mailroom.Room.Unknown] lists the unknown outcomes.
+// A job does not return the outcome of an email. Instead, [mailroom.Options].OnNotice receives it,
+// and [mailroom.Room.Unknown] lists the unknown outcomes.
 //
 // # Shutdown
 //
-// Stop the River client, and then close the Room. Both wait for the requests in progress, for
-// which SendTimeout and a few seconds are enough.
+// To stop a process, stop the River client, and then close the Room. Both wait for the requests in
+// progress, which take at most SendTimeout and a few seconds.
 //
 // # Lookups
 //
-// The client limits the lookup rate. For several replicas, use a shared
+// The client limits the lookup rate of one process. For several replicas, use a shared
 // LookupLimiter, such as the one in module redisstore.
 package riverjobs

@@ -18,7 +18,8 @@ import (
 	"example.com/emailplatform/mailroom"
 )
 
-// A program that commits an order together with its email. The tables of River, of Store.Create and of the shop exist.
+// A program that commits an order together with its email. It assumes that the tables of River, of Store.Create and of
+// the shop exist.
 func Example() {
 	ctx := context.Background()
 	pool, err := pgxpool.New(ctx, os.Getenv("POSTGRES_URL"))
@@ -59,8 +60,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// The program serves room as the handler of the webhook. It works between room.Start() and queue.Start(ctx), and
-	// queue.Stop(ctx) and room.Close().
+	// The program serves room as the handler of the webhook. It starts with room.Start() and queue.Start(ctx), and stops
+	// with queue.Stop(ctx) and room.Close().
 	_ = queue
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "INSERT INTO orders (id) VALUES ('17')"); err != nil {

@@ -187,7 +187,8 @@ func (s *shop) inject(f mockserver.Fault) {
 	require.NoError(s.t, err)
 }
 
-// hold makes requests to send wait until the returned function is called. arrived gets a value for each.
+// hold makes send requests wait until the returned function release is called. The channel arrived gets a value for
+// each request.
 func (s *shop) hold() (arrived <-chan struct{}, release func()) {
 	s.t.Helper()
 	came, free := make(chan struct{}, 100), make(chan struct{})
@@ -210,7 +211,7 @@ func (s *shop) count(what string, args ...any) (n int) {
 	return n
 }
 
-// told returns the number of notices with a reason. Their rows are written in the transactions of the notices.
+// told returns the number of notices with a reason. Each notice was recorded as a row in its own transaction.
 func (s *shop) told(reason mailroom.Reason) int {
 	s.t.Helper()
 	return s.count("told WHERE what LIKE $1", string(reason)+" %")

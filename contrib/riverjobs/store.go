@@ -15,8 +15,8 @@ import (
 	"example.com/emailplatform/mailroom"
 )
 
-// Store is a [mailroom.Store] in the table of package sqlstore, which adds a River job for
-// each item that waits for its time. A Store is safe for concurrent use.
+// Store is a [mailroom.Store] in the table of package sqlstore. For each item that waits for
+// its time, it adds a River job. A Store is safe for concurrent use.
 type Store struct {
 	pool *pgxpool.Pool
 	jobs *river.Client[pgx.Tx] // used only to insert jobs
@@ -61,8 +61,8 @@ func (s *Store) current(ctx context.Context) *transaction {
 }
 
 // Tx returns the transaction in a context from the Store, for example in
-// [mailroom.Options].OnNotice. Do not end the transaction. Tx panics if the context has no
-// transaction of this Store.
+// [mailroom.Options].OnNotice. Only the Store may end the transaction. Tx panics if the
+// context has no transaction of this Store.
 func (s *Store) Tx(ctx context.Context) pgx.Tx {
 	if t := s.current(ctx); t != nil {
 		return t.Tx
@@ -97,8 +97,8 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 	return nil
 }
 
-// end ends a transaction, for at most 10 s. The end of ctx does not interrupt it, because a
-// transaction could then be committed although Update fails.
+// end ends a transaction, for at most 10 s. It ignores the cancellation of ctx, because
+// PostgreSQL might then commit a transaction although Update returns an error.
 func end(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()

@@ -33,9 +33,9 @@ type args struct {
 // Kind implements river.JobArgs.
 func (args) Kind() string { return "emailplatform_item" }
 
-// Register adds the worker of this package, which calls [mailroom.Room.Work]. The option
-// [mailroom.Options].External of the Room must be true. Register panics if the worker is
-// already registered.
+// Register adds the worker of this package, which calls [mailroom.Room.Work]. Set
+// [mailroom.Options].External in the Room, so that the Room itself runs no workers.
+// Register panics if the worker is already registered.
 func Register(workers *river.Workers, room *mailroom.Room) {
 	river.AddWorker(workers, &worker{room: room})
 }
@@ -45,16 +45,16 @@ type worker struct {
 	room *mailroom.Room
 }
 
-// Timeout implements river.Worker. It exceeds the time of a lookup with its wait for the
-// rate limit.
+// Timeout implements river.Worker. The timeout is longer than a lookup, including its wait
+// for the rate limit.
 func (*worker) Timeout(*river.Job[args]) time.Duration { return 3 * time.Minute }
 
 // failurePause is the time after which a job runs again if the database failed or the Room
 // was closed.
 const failurePause = 5 * time.Second
 
-// Work implements river.Worker. A job that has to wait is snoozed, because an error would
-// count as an attempt, and River discards a job after 25 attempts.
+// Work implements river.Worker. If the item must wait, Work snoozes its job, because an
+// error would count as an attempt, and River discards a job after 25 attempts.
 func (w *worker) Work(ctx context.Context, job *river.Job[args]) error {
 	wait, err := w.room.Work(ctx, job.Args.Item, job.Args.Key)
 	if err != nil {

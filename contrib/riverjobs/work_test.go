@@ -19,8 +19,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestRooms: two replicas. Responses are lost, deliveries are duplicated and OnNotice fails at first. Each email is sent at
-// most once, and each notice is written once, also the bounces whose addresses need a lookup.
+// TestRooms: two replicas run while responses are lost, deliveries are duplicated and OnNotice fails at first. Each
+// email is sent at most once. Each notice is written once, including bounces whose addresses need a lookup.
 func TestRooms(t *testing.T) {
 	const orders, lost, bounced = 20, 3, 4
 	s := newShop(t)
@@ -47,8 +47,8 @@ func TestRooms(t *testing.T) {
 	assert.Equal(t, orders, s.count("(SELECT DISTINCT what FROM told WHERE what LIKE 'sent %') AS whats"), "keys")
 }
 
-// TestOutage: two replicas, an outage of some pauses. Each pause costs at most one unknown outcome; without them, all emails
-// would be unknown.
+// TestOutage: two replicas run during an outage. The replicas pause after an unknown outcome, so each pause costs at
+// most one unknown outcome. Without the pauses, the outcomes of all emails would be unknown.
 func TestOutage(t *testing.T) {
 	const orders, pause, maxPause = 30, 200 * time.Millisecond, time.Second
 	s := newShop(t)

@@ -21,7 +21,8 @@ const (
 	SQLite             // from version 3.35
 )
 
-// Schema returns the statements of [Store.Create], for migrations. They end in semicolons.
+// Schema returns the statements that [Store.Create] runs, for use in migrations. They end
+// in semicolons.
 func (d Dialect) Schema() string { return strings.Join(d.schema(), ";\n") + ";\n" }
 
 func (d Dialect) schema() []string {
@@ -46,9 +47,9 @@ func (d Dialect) lock(how string) string {
 	return "" // the transaction has the write lock
 }
 
-// Named is for a [Querier] of a database layer with named parameters, and SQLite. It
-// replaces each ? with the name of an argument in the given form, such as "{:%s}", and
-// returns the new statement and the arguments by name.
+// Named rewrites a statement for a [Querier] whose database layer has named parameters,
+// with SQLite. It replaces each ? with the name of an argument in the given form, such as
+// "{:%s}". It returns the new statement and the arguments by name.
 func Named(statement, form string, args []any) (string, map[string]any) {
 	named := map[string]any{}
 	return rebind(statement, func(n int) string {
@@ -84,8 +85,8 @@ func (t *itemTx) text(statement string) string {
 	return rebind(statement, func(n int) string { return "$" + strconv.Itoa(n) })
 }
 
-// exec returns the number of changed rows. A Querier cannot run a statement without a
-// result.
+// exec runs a statement and returns the number of changed rows. It adds RETURNING,
+// because a Querier can run only statements with a result.
 func (t *itemTx) exec(ctx context.Context, statement string, args ...any) (n int, err error) {
 	rows, err := t.q.QueryContext(ctx, t.text(statement)+" RETURNING 1", args...)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package sqlstore keeps the state of package mailroom in PostgreSQL or SQLite, with
-// database/sql and any driver, in the application's own transactions. It requires no
-// driver, so it changes no version in the application. It is meant for up to 10 emails per
-// second (measured in docs/performance.md). To distribute more emails to several
-// machines, module contrib/riverjobs continues with the same table and the job queue River:
+// Package sqlstore keeps the state of package mailroom in PostgreSQL or SQLite, with database/sql and any
+// driver. It can use the application's own transactions. It requires no driver, so it does not affect the
+// driver version of the application. It is meant for up to 10 emails per second (measured in
+// docs/performance.md). To distribute more emails to several machines, use module contrib/riverjobs, which
+// continues with the same table and the job queue River.
 //
 //	store := sqlstore.New(sqlstore.SQLite, db)
 //	if err := store.Create(ctx); err != nil {
@@ -20,10 +20,10 @@
 //		return room.Enqueue(ctx, "order-17", submission)
 //	})
 //
-// In OnNotice, [Store.Tx] returns the transaction. [NewFunc] connects the Store to another
-// database layer.
+// In OnNotice, [Store.Tx] returns the transaction. To use another database layer instead of database/sql,
+// see [NewFunc].
 //
-// SQLite has one writer, so transactions run one after the other. Set
-// `PRAGMA journal_mode=WAL`. In-memory databases need one connection. MySQL is not supported, because it has
+// SQLite has one writer, so transactions run one after the other. Set `PRAGMA journal_mode=WAL`, so that
+// readers do not wait. In-memory databases need one connection. MySQL is not supported, because it has
 // neither RETURNING nor ON CONFLICT.
 package sqlstore

@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/mailroom"
 )
 
-// Querier runs statements: a *sql.Tx, or an adapter for another database layer. The
+// Querier runs statements. It is a *sql.Tx, or an adapter for another database layer. The
 // statements have the placeholders of the [Dialect]: $1 for PostgreSQL and ? for SQLite.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -38,8 +38,9 @@ func New(dialect Dialect, db *sql.DB) *Store {
 	return s
 }
 
-// NewFunc returns a Store that uses the transactions of another database layer. For
-// SQLite, begin must acquire the write lock at the start of the transaction.
+// NewFunc returns a Store that uses the transactions of another database layer. For SQLite,
+// begin must acquire the write lock at the start of the transaction, because a transaction
+// that reads first cannot wait for the lock later.
 func NewFunc(dialect Dialect, begin Begin) *Store { return &Store{dialect: dialect, begin: begin} }
 
 // Create creates the table emailplatform_items and its indexes, unless they exist.
@@ -80,11 +81,12 @@ type transaction struct {
 	after func(func()) // nil if the commit cannot be observed
 }
 
-// With returns a context with a transaction, which the Store then uses and does not end.
-// The work in the transaction can start only after the commit, so the function
-// afterCommit registers a function to call after the commit. If afterCommit is nil, the
-// work starts with a delay of up to [mailroom.Options].Poll. For SQLite, the transaction must
-// write before it reads, or begin with the write lock, as [NewFunc] requires.
+// With returns a context with a transaction of the application, which the Store then uses and
+// does not end. The work in the transaction can start only after the commit. The parameter
+// afterCommit is a function that registers another function to be called then. If afterCommit
+// is nil, the work starts with a delay of up to [mailroom.Options].Poll. For SQLite, the
+// transaction must write before it reads, or begin with the write lock, as [NewFunc]
+// requires.
 func (s *Store) With(ctx context.Context, tx Querier, afterCommit func(func())) context.Context {
 	return context.WithValue(ctx, key{s}, &transaction{tx, afterCommit})
 }
@@ -95,8 +97,8 @@ func (s *Store) current(ctx context.Context) *transaction {
 }
 
 // Tx returns the transaction in a context from the Store, for example in
-// [mailroom.Options].OnNotice. Do not end the transaction. Tx panics if the context has no
-// transaction of this Store, or if the transaction is not a *sql.Tx.
+// [mailroom.Options].OnNotice. Only the Store may end the transaction. Tx panics if the
+// context has no transaction of this Store, or if the transaction is not a *sql.Tx.
 func (s *Store) Tx(ctx context.Context) *sql.Tx {
 	if t := s.current(ctx); t != nil {
 		if tx, ok := t.q.(*sql.Tx); ok {
@@ -175,7 +177,7 @@ func (s *Store) open(ctx context.Context) (tx *sql.Tx, err error) {
 	return tx, err
 }
 
-// beginTx waits for a connection until ctx ends. The transaction then ignores the end of
+// beginTx waits for a connection until ctx ends. The transaction itself ignores the end of
 // ctx, because database/sql would otherwise roll back in the background while fn runs.
 func (s *Store) beginTx(ctx context.Context) (*sql.Tx, error) {
 	waiting, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -205,8 +207,8 @@ func whileBusy(ctx context.Context, f func() error) error {
 	}
 }
 
-// busy reports whether another connection has the write lock. The error types depend on
-// the driver.
+// busy reports whether err means that another connection has the write lock. It compares
+// texts, because the error types depend on the driver.
 func busy(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "SQLITE_BUSY") || strings.Contains(text, "database is locked") ||

@@ -17,9 +17,9 @@
 //   - If several callers use the same key concurrently, only one at a time runs the
 //     function, and the function succeeds exactly once.
 //
-// [TestCrash] is for stores that several processes share. TestCrash tests that a
-// store loses no event if the connection fails before the function runs, or before
-// the store records a success or a failure.
+// [TestCrash] is for stores that several processes share. It tests that a store loses
+// no event if the connection fails before the function runs, or before the store
+// records a success or a failure.
 //
 // # What is not tested
 //

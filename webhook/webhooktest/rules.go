@@ -136,16 +136,16 @@ func similarKeys(key string) []string {
 	return []string{key, strings.ToLower(key), key + " ", " " + key, key + "%", key + "_", key + "é", key + "e\u0301", long, long + "y"}
 }
 
-// binaryKeys returns keys with NUL and invalid UTF-8, which databases do not
-// accept as text. A store that replaces these bytes treats two keys as equal.
+// binaryKeys returns keys with NUL and invalid UTF-8, which databases do not accept as text.
+// If a store replaces these bytes, two different keys become equal.
 func binaryKeys(key string) []string {
 	return []string{
 		key, key + "\x00", key + "\x00a", key + "\xff", key + "\xfe", key + "\ufffd", key + "\xed\xa0\x80", key + "\r\n",
 	}
 }
 
-// longKeys returns keys of 10 kB, which do not fit into a page of an index. They
-// are not compressible, and differ only in their last byte.
+// longKeys returns keys of 10 kB that differ only in their last byte. They do not fit into a
+// page of a database index, not even compressed.
 func longKeys(key string) []string {
 	for len(key) < 10_000 {
 		key += rand.Text()
@@ -176,8 +176,8 @@ func canceledFailureFreesTheKey(ctx context.Context, once webhook.Once, key stri
 	)
 }
 
-// canceledSuccessIsKeptOrUndone accepts a recorded key and a free key, because
-// a transaction may be lost. In both cases Do must return true.
+// canceledSuccessIsKeptOrUndone: if ctx is canceled while fn succeeds, Do must return true.
+// The key may then be recorded or free, because a transaction may be lost.
 func canceledSuccessIsKeptOrUndone(ctx context.Context, once webhook.Once, key string) error {
 	canceled, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Steps are SQL statements that a handler can run in its transaction. INSERT
-// inserts the number of the step.
+// Steps are SQL statements that a handler can run in its transaction. In a statement,
+// INSERT stands for inserting the number of the step.
 var Steps = []string{
 	"INSERT", "INSERT", "INSERT", "SELECT 1/0", "SAVEPOINT s", "ROLLBACK TO s", "RELEASE s",
 	"COMMIT", "ROLLBACK", "BEGIN", "COMMIT AND CHAIN", "ROLLBACK AND CHAIN",
@@ -39,9 +39,8 @@ type Store struct {
 // ErrHandler is the error of a handler that fails.
 var ErrHandler = errors.New("the handler fails")
 
-// Check runs random handlers. An event must be handled if and only if its rows
-// and its key are committed. A handler that ends the transaction must not
-// count as successful.
+// Check runs random handlers. If and only if an event was handled, its rows and its key
+// must be committed. A handler that ends the transaction must not count as successful.
 func (s *Store) Check(t *testing.T, handlers int) {
 	t.Helper()
 	for range handlers {
