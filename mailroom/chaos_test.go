@@ -24,9 +24,9 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestChaos: of two processes, the test kills or replaces one again and again. The platform loses requests and responses,
-// and its deliveries are lost, duplicated and reordered. No email is sent two times, each key has an outcome, and OnNotice
-// receives each notice once, with the right key and after the outcome.
+// TestChaos kills or replaces one of two processes again and again. The platform loses requests and responses, and its
+// deliveries are lost, duplicated and reordered. Nevertheless, no email is sent two times, and each key has an
+// outcome. OnNotice receives each notice once, with the right key and after the outcome.
 func TestChaos(t *testing.T) {
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -169,7 +169,7 @@ func changeMail(it *Item, change func(*mail)) bool {
 	return true
 }
 
-// process is the store of a process that can be killed. After that, it writes nothing.
+// process is the store of a process that can be killed. A killed process writes nothing more.
 type process struct {
 	*MemoryStore
 	plant func(Tx) Tx
@@ -263,7 +263,8 @@ func (w *world) injectAll() {
 	}
 }
 
-// run sends emails with faults, repairs everything, and waits. Each third email bounces, and the others share addresses.
+// run sends emails while faults occur, then ends the faults, and waits until everything is done. Each third email
+// bounces. The other emails share addresses.
 func (w *world) run() {
 	first, p := w.start()
 	second, _ := w.start()

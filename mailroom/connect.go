@@ -58,10 +58,10 @@ func (r *Room) findList(ctx context.Context) error {
 	return err
 }
 
-// subscribe finds or creates the webhook, and loads the secrets. It also archives old
-// webhooks when no process has used them for the time of the retries: the webhooks that
-// the store knows, and older webhooks with the same URL. Without a URL, the Room has no
-// webhook, but still archives the webhooks of earlier releases.
+// subscribe finds or creates the webhook, and loads the secrets. It also records when to
+// archive old webhooks, which are the webhooks that the store knows, and older webhooks with
+// the same URL. Without a URL, the Room has no webhook, but it still archives the webhooks
+// of earlier releases.
 func (r *Room) subscribe(ctx context.Context) error {
 	var old []client.WebhookSummary
 	var current client.Webhook
@@ -109,7 +109,8 @@ func (r *Room) subscribe(ctx context.Context) error {
 // hookRef is the Ref of all webhooks.
 const hookRef = "hook"
 
-// hookItem returns the item of a webhook. Its Due is when to archive the webhook.
+// hookItem returns the item of a webhook. Its Due is the time at which to archive the
+// webhook.
 func hookItem(id, url string) Item {
 	return Item{Kind: kindHook, Key: storable(id), Ref: hookRef, Value: encode(url)}
 }
@@ -248,9 +249,9 @@ const (
 	maxRescheduled = 1000
 )
 
-// reschedule stores overdue items again, so an external queue gets jobs for them. Their time
-// remains, because it decides about their order and about alerts. While sending is paused,
-// one job is enough to send alone, because the jobs of the other emails wait.
+// reschedule stores overdue items again, so that an external queue gets jobs for them. It
+// does not change their times, which decide about their order and about alerts. While
+// sending is paused, only one worker can send, so reschedule stores only one email.
 func (r *Room) reschedule(ctx context.Context, _ string) (wait time.Duration, err error) {
 	return nothing, r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		p, err := peekPause(ctx, tx)

@@ -1,14 +1,13 @@
-// Package mailroom sends emails at most once, and reports what happens to them to one
-// function of the application. Applications otherwise write the necessary parts around
-// packages client and webhook themselves: an outbox, a queue of lookups, the resolution
-// of unknown outcomes, a suppression list, the webhook with its secrets, and a shutdown
-// that waits.
+// Package mailroom sends emails at most once, and reports what happens to them to one function of the
+// application. With packages client and webhook alone, an application must write many parts itself: an
+// outbox, a queue of lookups, the resolution of unknown outcomes, a suppression list, the webhook with its
+// secrets, and a shutdown that waits. In this package, a [Room] combines them.
 //
-// The state of a [Room] is in a [Store]. Package contrib/sqlstore implements Store for
-// PostgreSQL and SQLite with database/sql, and several processes can share it. It is meant
-// for up to 10 emails per second (measured in docs/performance.md). To distribute more emails
-// to several machines, module contrib/riverjobs runs a Room with the
-// job queue River. [MemoryStore] is for tests and for the following example, a complete shop:
+// A Room keeps its state in a [Store], which several processes can share. Package contrib/sqlstore
+// implements Store for PostgreSQL and SQLite with database/sql. It is meant for up to 10 emails per second
+// (measured in docs/performance.md). To distribute more emails to several machines, use module
+// contrib/riverjobs, which runs a Room with the job queue River. [MemoryStore] is for tests, and for this
+// example, a complete shop:
 //
 //	package main
 //
@@ -60,9 +59,9 @@
 //
 // # Sending
 //
-// [Room.Enqueue] adds an email with a key to the outbox, in the application's transaction
-// if the context carries one. The Room sends the email of a key at most once. If a
-// request fails, the next step depends on what the platform did:
+// [Room.Enqueue] adds an email with a key to the outbox. If the context carries a transaction of the
+// application, the email is part of it. The Room sends the email of a key at most once. If a request
+// fails, the next step depends on what the platform did:
 //
 //   - If the platform certainly did not process the request, the Room sends the email
 //     again later, for at most [Options].RetryFor.
@@ -74,41 +73,39 @@
 //
 // [Room.Send] sends an email immediately, without a key and without an outbox.
 //
-// While the platform fails, each request could leave another email with an unknown
-// outcome. Therefore, after a failed request, no process sends emails of the outbox for
-// [Options].Pause, which doubles with each further failure. After the pause, and after 30 s without a success,
-// one request is sent alone. If it succeeds, all workers continue. So each pause of an
-// outage causes at most one unknown outcome, and the start of the outage one for each
-// request in progress.
+// While the platform fails, each request could leave another email with an unknown outcome. Therefore,
+// after a failed request, all processes stop sending emails of the outbox for [Options].Pause, which
+// doubles with each further failure. After the pause, one request is sent alone, and only if it succeeds,
+// all workers continue. So at the start of an outage, each request in progress can have an unknown
+// outcome, but later only one request after each pause. After 30 s without a success, one request is sent
+// alone too.
 //
 // # Notices
 //
-// [Options].OnNotice receives the outcome of each email in the outbox, and bounces,
-// complaints and unsubscriptions. The Room stores an event in the transaction that
-// records the event as handled. If the event does not contain the address, the key or the
-// kind of bounce, the Room looks them up, with at most one lookup per second. If the
-// platform does not provide them within 4 hours, the notice does not contain them.
+// [Options].OnNotice receives the outcome of each email in the outbox, and bounces, complaints and
+// unsubscriptions. The Room stores the notice of an event in the transaction that records the event as
+// handled, so no notice is lost. If the event does not contain the address, the key or the kind of bounce,
+// the Room looks up the email, with at most one lookup per second. If the platform does not provide the
+// missing values within 4 hours, the notice does not contain them.
 //
-// OnNotice runs in the transaction that deletes the notice. Therefore its writes in this
-// transaction happen exactly once, and other effects at least once.
+// OnNotice runs in the transaction that deletes the notice. Therefore its writes in this transaction
+// happen exactly once, but other effects can happen again.
 //
-// The outcome of a key precedes all other notices with this key. Other notices have no
-// order.
+// The outcome of a key precedes all other notices with this key. Otherwise, notices have no order.
 //
 // # Start and shutdown
 //
-// A program can start while the platform is down: [New] sends no request, and
-// [Room.Start] returns immediately. The Room connects in the background, and creates the
-// list and the webhook unless they exist. Until then, it sends nothing. Until the webhook
-// exists, it responds to deliveries with 503, so the platform retries them.
+// A program can start while the platform is down: [New] sends no request, and [Room.Start] returns
+// immediately. The Room connects in the background, and creates the list and the webhook unless they
+// exist. Until it has connected, it sends no email, and responds to deliveries with 503, so the platform
+// retries them.
 //
 // [Room.Close] waits for the requests in progress. If a process ends without Close, the
 // outcomes of these requests are unknown.
 //
-// If a release has another [Options].URL or other [Options].Events, its processes create
-// their own webhook beside the old one. After a rollback, the processes of the earlier
-// release therefore use the old webhook again. The Room archives a webhook that no
-// process has used for 8 hours. In the meantime both webhooks deliver, and the Room
-// deduplicates. If the URL changed, pass deliveries to the old URL to the Room for 8
-// hours, too.
+// If a release has another [Options].URL or other [Options].Events, its processes create their own webhook
+// beside the old one. So after a rollback, the processes of the earlier release can use the old webhook
+// again. While both webhooks exist, both deliver, and the Room deduplicates. The Room archives a webhook
+// that no process has used for 8 hours. If the URL changed, pass deliveries to the old URL to the Room for
+// these 8 hours, too.
 package mailroom

@@ -21,10 +21,10 @@ type pending struct {
 // errIncomplete means that a bounce has neither a category nor an id for a lookup.
 var errIncomplete = errors.New("mailroom: bounce without a category and an email id")
 
-// Handle stores an event. Use it as the function of [webhook.NewHandler] if the
-// application has its own handler. Otherwise use ServeHTTP, which deduplicates and calls
-// Handle. If the data could not be parsed, it is an [events.Unknown] with an error.
-// Handle returns this error, so the platform retries the delivery.
+// Handle stores an event. If the application has its own handler, use Handle as the
+// function of [webhook.NewHandler]. Otherwise use ServeHTTP, which deduplicates and then
+// calls Handle. If the data of the event could not be parsed, it is an [events.Unknown]
+// with an error. Handle returns this error, so the platform retries the delivery.
 func (r *Room) Handle(ctx context.Context, e *events.Event) error {
 	if unknown, _ := e.Data.(*events.Unknown); unknown != nil && unknown.Err != nil {
 		return unknown.Err
@@ -111,8 +111,9 @@ func (r *Room) accept(ctx context.Context, tx Tx, n Notice) error {
 	return r.notify(ctx, tx, "event:"+hash(id), n)
 }
 
-// acceptOutcome handles Email.Rejected and Email.Error for an email of the outbox. It does
-// nothing if the response contained the outcome, or if the Room sends the email again.
+// acceptOutcome handles Email.Rejected and Email.Error for an email of the outbox. If the
+// response already contained the outcome, or the Room sends the email again, it does
+// nothing.
 func (r *Room) acceptOutcome(ctx context.Context, tx Tx, n Notice) (done bool, err error) {
 	if n.Key == "" {
 		_, done, err = tx.Get(ctx, kindEvent, replacedKey(n.EmailID))

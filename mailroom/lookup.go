@@ -27,8 +27,8 @@ type lookup struct {
 	Missing time.Time `json:"missing,omitzero"` // when a lookup first found no email or no bounce
 }
 
-// lookUpLater adds an email to the queue of lookups, with a notice that is partial or may
-// lack its key. One lookup serves all notices of an email.
+// lookUpLater adds an email to the queue of lookups, because its notice is partial or may
+// lack its key. All notices of an email share one lookup.
 func (r *Room) lookUpLater(ctx context.Context, tx Tx, n Notice, partial bool, open openMail) error {
 	it, err := getOrInsert(ctx, tx, Item{Kind: kindLookup, Key: storable(n.EmailID), Value: encode(lookup{EmailID: n.EmailID})})
 	if err != nil {
@@ -84,8 +84,9 @@ func (r *Room) lookUp(ctx context.Context, key string) (wait time.Duration, err 
 	})
 }
 
-// abandon reports whether this lookup is the last, although its result is incomplete. The
-// platform may provide an email or a bounce only after its event.
+// abandon reports whether this lookup is the last although its result is incomplete. The
+// platform may provide an email or a bounce some time after its event, so lookups are
+// repeated for the duration patience.
 func (l *lookup) abandon(email client.Email, failure error) bool {
 	switch {
 	case errors.Is(failure, client.ErrNotFound), errors.Is(failure, client.ErrValidation): // perhaps not an id of the platform
@@ -136,7 +137,8 @@ func lookUpAgain(ctx context.Context, tx Tx, it Item, l lookup) error {
 }
 
 // lookedUp handles the result of a lookup: it resolves an unknown outcome, and accepts the
-// notices that waited. If last is false, a notice without its bounce waits longer.
+// notices that waited. If last is false, a notice that still lacks its bounce waits for
+// another lookup.
 func (r *Room) lookedUp(ctx context.Context, tx Tx, it Item, l lookup, email client.Email, last bool) error {
 	key, err := keyOf(ctx, tx, l.EmailID)
 	wait := false
@@ -178,8 +180,9 @@ func (r *Room) lookedUp(ctx context.Context, tx Tx, it Item, l lookup, email cli
 	return tx.Delete(ctx, kindLookup, it.Key)
 }
 
-// match resolves an unknown outcome if the email matches exactly one. If an email that
-// matches is being sent, the caller must wait, because its response can contain the id.
+// match resolves an unknown outcome if email matches exactly one email of the outbox. If a
+// matching email is being sent, the caller must wait, because the response can contain the
+// id.
 func (r *Room) match(ctx context.Context, tx Tx, id string, email client.Email) (key string, wait bool, err error) {
 	if _, replaced, err := tx.Get(ctx, kindEvent, replacedKey(id)); err != nil || replaced {
 		return "", false, err
@@ -236,8 +239,9 @@ func (r *Room) sameEmail(m mail, email client.Email) bool {
 
 var mergeTag = regexp.MustCompile(`\{\{\s*(.*?)\s*\}\}`)
 
-// subject returns a pattern for the subject that the platform sends. A merge tag without a
-// custom attribute can have the value of a contact, so it matches any text.
+// subject returns a pattern for the subject that the platform sends. It matches any text
+// for a merge tag without a custom attribute, because the platform can replace it with a
+// value of the contact.
 func subject(s client.EmailSubmission) *regexp.Regexp {
 	var b strings.Builder
 	text, rest := s.Content.Subject, 0

@@ -15,9 +15,9 @@ const (
 	maxExpired = 5000 // items that Expire deletes
 )
 
-// MemoryStore is an in-memory [Store] for tests. Its state is lost when the process ends.
-// It runs one transaction at a time, so a function in a transaction must pass on its
-// context.
+// MemoryStore is an in-memory [Store] for tests, so its state is lost when the process
+// ends. It runs one transaction at a time. A function in a transaction must therefore
+// pass on its context, or a second transaction would wait forever.
 type MemoryStore struct {
 	mu    sync.Mutex
 	items map[itemKey]Item

@@ -25,10 +25,11 @@ const (
 	Suppressed           Reason = "suppressed"            // Address was added to the platform's suppression list
 )
 
-// Outcome reports whether the notice is about the outcome of an email in the outbox. An
-// email can have several outcomes, one after the other. Rejected and Failed are the last,
-// unless the application enqueues the key again. Sent is the last too, unless the
-// platform later reports in an event that it rejected the email or failed to send it.
+// Outcome reports whether the notice is about the outcome of an email in the outbox. One
+// outcome can follow another, for example Sent after Unknown. After Rejected and Failed
+// there is no other, unless the application enqueues the key again. After Sent there is one
+// only if the platform later reports in an event that it rejected the email or failed to
+// send it.
 func (r Reason) Outcome() bool { return r == Sent || r == Rejected || r == Failed || r == Unknown }
 
 // suppresses reports whether the Room must not send to the address again.
@@ -49,8 +50,9 @@ type Notice struct {
 	Event     *events.Event `json:"event,omitempty"`      // nil for an outcome without an event
 }
 
-// read returns the notice in an event. The Reason is "" if the event causes none. If
-// partial is true, a lookup must add the address or the kind of bounce.
+// read returns the notice of an event. If the event needs no notice, the Reason is "". If
+// partial is true, the notice lacks the address or the kind of bounce, so a lookup must add
+// it.
 func read(e *events.Event) (n Notice, partial bool) {
 	n = Notice{
 		Address: normal(e.Recipient()), EmailID: e.EmailID(), ListID: e.ListID().String(), ContactID: contactOf(e.Data).String(),

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Observation describes a call to OnNotice; see [Options].Observe. The text of Err, and
-// Notice, can contain the address of a recipient.
+// Observation describes a call to OnNotice; see [Options].Observe. Err and Notice can
+// contain the address of a recipient.
 type Observation struct {
 	Notice   Notice
 	Duration time.Duration // of the call and the end of its transaction
@@ -20,9 +20,9 @@ type Queue struct {
 	Oldest time.Time // when the time of the oldest item came; zero if Length is 0
 }
 
-// Queues returns the state of all queues, for metrics. All processes with the same store
+// Queues returns the state of all queues, for metrics. Processes with the same store
 // have the same queues. The queue "unknown" contains the emails that [Room.Unknown]
-// returns, since their requests began.
+// returns; their age counts from the start of the request.
 func (r *Room) Queues(ctx context.Context) (queues []Queue, err error) {
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		for _, kind := range []string{kindSend, kindLookup, kindNotice} {

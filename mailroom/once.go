@@ -8,10 +8,10 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// NewOnce returns a [webhook.Once] that keeps the keys in a store for the given time. A
-// [Room] already uses it for its webhook. The function runs in the transaction that
-// stores the key, so its writes in this transaction happen exactly once. If the store has
-// one writer, calls with other keys wait for the function.
+// NewOnce returns a [webhook.Once] that keeps the keys of events in a store for the given
+// time. A [Room] already uses one for its webhook. The function runs in the transaction
+// that stores the key, so its writes in this transaction happen exactly once. If the
+// store has one writer, calls with other keys wait for the function.
 func NewOnce(store Store, keep time.Duration) webhook.Once {
 	return &once{store: store, keep: keep, running: map[string]bool{}}
 }

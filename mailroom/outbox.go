@@ -19,8 +19,8 @@ const (
 	sending Reason = "sending" // a worker has sent the request, or is about to send it
 )
 
-// mail is the value of an item of the kind "send". Its Ref identifies the address until
-// the outcome is known, and then the email.
+// mail is the value of an item of the kind "send". The Ref of the item identifies the
+// recipient's address until the outcome is known, and then the email.
 type mail struct {
 	State      Reason                  `json:"state"`
 	Submission *client.EmailSubmission `json:"submission,omitempty"` // until the outcome is known
@@ -58,16 +58,16 @@ func putMail(ctx context.Context, tx Tx, key, ref string, due time.Time, m mail)
 }
 
 // Enqueue adds an email to the outbox. If ctx carries a transaction of the store, the
-// email is sent if and only if the transaction is committed. All text of the email must be
-// UTF-8.
+// email is sent only if the transaction is committed. All text of the email must be UTF-8.
 //
-// The key identifies the email, for example "order-17". It must be 1 to 250 bytes of
-// UTF-8 without NUL. The Room sends the email of a key at most once, so Enqueue does
-// nothing if the key is already in the outbox. Only if the outcome was [Rejected] or
-// [Failed], Enqueue adds the email again.
+// The key identifies the email, for example "order-17". It must be 1 to 250 bytes of UTF-8
+// without NUL. The Room sends the email of a key at most once, so if the key is already in
+// the outbox, Enqueue does nothing. The only exception is a key with the outcome
+// [Rejected] or [Failed], whose email Enqueue adds again.
 //
-// Make the key a part of the subject. An event or a lookup resolves an unknown outcome by
-// address and subject, so it can then tell apart several emails to one address.
+// Make the key a part of the subject. Events and lookups resolve an unknown outcome by
+// address and subject, so without the key they could not distinguish several emails to one
+// address.
 func (r *Room) Enqueue(ctx context.Context, key string, email client.EmailSubmission) error {
 	return r.EnqueueAt(ctx, time.Now(), key, email)
 }
@@ -95,8 +95,8 @@ func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email cl
 	})
 }
 
-// checkText returns an error for the first text in v that is not UTF-8. Package
-// encoding/json would replace its bytes, so the platform would receive another text.
+// checkText returns an error for the first text in v that is not UTF-8, because
+// encoding/json would replace its bytes, and the platform would receive another text.
 func checkText(name string, v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.String:
@@ -127,8 +127,8 @@ func checkText(name string, v reflect.Value) error {
 //   - [ErrSuppressed], if the suppression list contains the address.
 //   - [ErrClosed] after Close.
 //
-// Other errors are from [client.Emails.Send], whose call ends after
-// [Options].SendTimeout. Close waits for Send.
+// Other errors come from [client.Emails.Send]. Send takes at most [Options].SendTimeout,
+// and Close waits for it.
 func (r *Room) Send(ctx context.Context, email client.EmailSubmission) (client.SubmittedEmail, error) {
 	if err := r.enter(); err != nil {
 		return client.SubmittedEmail{}, err
@@ -175,8 +175,8 @@ func (r *Room) send(ctx context.Context, key string) (wait time.Duration, err er
 	return 0, r.record(ctx, key, m, email, sent)
 }
 
-// record calls conclude until it succeeds. After Close, it stops after three attempts.
-// Then the outcome is unknown after the lease.
+// record calls conclude until it succeeds. After Close, it stops after three attempts, so
+// the outcome becomes unknown when the lease of the request ends.
 func (r *Room) record(ctx context.Context, key string, m mail, email client.SubmittedEmail, sent error) error {
 	for n := 1; ; n++ {
 		err := r.conclude(ctx, key, m, email, sent)
@@ -196,8 +196,8 @@ func (r *Room) record(ctx context.Context, key string, m mail, email client.Subm
 	}
 }
 
-// claim records that an email is about to be sent. If claimed is false, the email must not
-// be sent now.
+// claim records that this process is about to send an email. If claimed is false, the
+// email must not be sent now.
 func (r *Room) claim(ctx context.Context, tx Tx, which string) (key string, m mail, claimed bool, wait time.Duration, err error) {
 	it, wait, err := take(ctx, tx, kindSend, which)
 	if err != nil || wait != 0 {
@@ -225,8 +225,8 @@ func (r *Room) claim(ctx context.Context, tx Tx, which string) (key string, m ma
 }
 
 // expire handles an email whose timer has run out. Either a process ended while it sent
-// the email, or the outcome was known KeepSent ago. Such an email has a timer, because it
-// would otherwise wait for the emails that were queued earlier.
+// the email, or the outcome has been known for KeepSent. A timer is an item of its own,
+// because the email would otherwise wait for the emails that were queued earlier.
 func (r *Room) expire(ctx context.Context, _ string) (wait time.Duration, err error) {
 	var due Item
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
@@ -291,8 +291,8 @@ func (r *Room) conclude(ctx context.Context, key string, m mail, email client.Su
 	})
 }
 
-// queueAgain postpones an email. If the request created an email with the status "error",
-// an event about it is not an outcome.
+// queueAgain postpones an email. The failed request may have created an email with the
+// status "error". queueAgain marks it as replaced, so an event about it is not an outcome.
 func (r *Room) queueAgain(ctx context.Context, tx Tx, key string, m mail) error {
 	replaced := r.replace(ctx, tx, m.EmailID)
 	m.Attempt, m.EmailID, m.Later = "", "", m.Later+1
@@ -328,8 +328,8 @@ func stateAfter(sent error) Reason {
 	return queued
 }
 
-// settle records an outcome, and the notice about it. A later outcome replaces a notice
-// that OnNotice has not handled yet.
+// settle records an outcome, and the notice about it. If OnNotice has not handled the
+// notice of an earlier outcome yet, the new notice replaces it.
 func (r *Room) settle(ctx context.Context, tx Tx, key string, m mail) error {
 	n := Notice{
 		Reason: m.State, Address: normal(m.Submission.To), Key: key, EmailID: m.EmailID, Detail: m.Detail, Time: time.Now(),

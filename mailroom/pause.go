@@ -15,7 +15,7 @@ const (
 )
 
 // pause is the value of the item that decides who can send. Until the item's time, no worker
-// sends, except a worker that probes.
+// sends, except the worker that probes the platform with one email.
 type pause struct {
 	Failures int       `json:"failures,omitempty"`
 	Probe    bool      `json:"probe,omitempty"` // one worker sends alone now
@@ -27,9 +27,9 @@ type pause struct {
 const probeWait = time.Second
 
 // mustWait returns how long a worker must wait, or 0 if it can send. After a pause, and
-// after a time without a success, it permits one worker to send alone, and the others
-// wait for the result of this worker. Therefore an outage causes only one unknown outcome
-// for each pause.
+// after a time without a success, it permits only one worker to send, and the others wait
+// for the result of this worker. Therefore an outage causes only one unknown outcome for
+// each pause.
 func (r *Room) mustWait(ctx context.Context, tx Tx, now time.Time) (time.Duration, error) {
 	p, err := peekPause(ctx, tx)
 	if err != nil || p.Proven.After(now) {
@@ -78,9 +78,9 @@ func lockPause(ctx context.Context, tx Tx) (it Item, p pause, err error) {
 	return it, p, err
 }
 
-// countResult ends the pause after a response, and begins or extends it after a failure. A
+// countResult ends the pause after a success, and begins or extends it after a failure. A
 // 403, a 404, a 409 and a response with the status "error" can concern only this email, so
-// they change nothing, except that another worker can probe.
+// they do neither. They only permit another worker to probe.
 func (r *Room) countResult(ctx context.Context, tx Tx, started time.Time, sent error) error {
 	result := client.ResultOfSend(sent)
 	success := result == client.SendAccepted || result == client.SendRejected
@@ -109,8 +109,8 @@ func (r *Room) countResult(ctx context.Context, tx Tx, started time.Time, sent e
 }
 
 // pauseAfter returns the pause after the given number of failures. If the outcome of the
-// request is unknown, Retry-After can only extend the pause, because each probe can cause
-// another unknown outcome.
+// last request is unknown, a Retry-After can extend the pause but not shorten it, because
+// each probe can cause another unknown outcome.
 func (r *Room) pauseAfter(failures int, sent error) time.Duration {
 	d := doubled(r.opts.Pause, failures, r.opts.MaxPause)
 	e, ok := errors.AsType[*client.Error](sent)

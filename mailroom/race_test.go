@@ -97,7 +97,8 @@ func TestResolveInOnNotice(t *testing.T) {
 	})
 }
 
-// TestUnknownOnce: the lease of a request ends before its lost response is recorded. OnNotice receives the outcome once.
+// TestUnknownOnce: the lease of a request ends before the loss of its response is recorded. Both make the outcome
+// unknown, but OnNotice receives it only once.
 func TestUnknownOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()
@@ -269,7 +270,7 @@ type stores struct {
 
 func (tx stores) Put(ctx context.Context, it Item) error { *tx.n++; return tx.Tx.Put(ctx, it) }
 
-// TestReschedule: overdue emails get other jobs, and keep their times. In a pause, one job is enough.
+// TestReschedule: overdue emails get other jobs, but keep their times. During a pause, only one email gets a job.
 func TestReschedule(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		n := 0
@@ -293,7 +294,8 @@ func TestReschedule(t *testing.T) {
 	})
 }
 
-// TestEarlyJob: a job waits only if the time of its item comes soon. Otherwise another job comes at that time.
+// TestEarlyJob: a job that comes a little before the time of its item waits. If it comes much earlier, it ends,
+// because another job comes at that time.
 func TestEarlyJob(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start(func(o *Options) { o.External = true })

@@ -31,42 +31,42 @@ var (
 // Options configures a [Room]. OnNotice is required. The zero values of the other fields
 // are good defaults.
 type Options struct {
-	// OnNotice is called for each notice, in a transaction of the store, which ctx
-	// carries. If OnNotice returns an error or panics, the transaction is rolled back,
-	// and OnNotice is called again after a pause of 2 s, which doubles up to one hour.
-	// Therefore writes in the transaction happen exactly once, but other effects can
-	// happen again. OnNotice must be safe for concurrent use. It must not call the
-	// platform, because the transaction stays open during the call, and it must not call
-	// [Room.Close], which waits for OnNotice. It can call [Room.Enqueue] and
-	// [Room.Resolve] with ctx. For the key of the notice itself, PostgreSQL can then
-	// detect a deadlock with another worker, and rolls back one of the two transactions,
-	// which the Room repeats.
+	// OnNotice is called for each notice, in a transaction of the store, which ctx carries. If
+	// OnNotice returns an error or panics, the transaction is rolled back, and OnNotice is
+	// called again after a pause of 2 s, which doubles up to one hour. Therefore writes in the
+	// transaction happen exactly once, but other effects can happen again.
+	//
+	// OnNotice must be safe for concurrent use. It must not call the platform, because the
+	// transaction stays open during the call, and it must not call [Room.Close], which waits
+	// for OnNotice. It can call [Room.Enqueue] and [Room.Resolve] with ctx. If it does so for
+	// the key of the notice itself, PostgreSQL can detect a deadlock with another worker. It
+	// then rolls back one of the two transactions, which the Room repeats.
 	OnNotice func(ctx context.Context, n Notice) error
 
-	// Observe, if not nil, is called after each call of OnNotice and the end of its
-	// transaction, for metrics. It must be safe for concurrent use and must not block.
+	// Observe, if not nil, is called for metrics after each call of OnNotice, when its
+	// transaction has ended. It must be safe for concurrent use and must not block.
 	Observe func(ctx context.Context, o Observation)
 
-	// URL is the URL at which the platform reaches the Room. The Room creates a webhook
-	// with this URL. If URL is empty, the Room has no webhook.
+	// URL is the URL at which the platform reaches the Room. The Room creates a webhook with
+	// this URL, or no webhook if URL is empty.
 	URL string
 
 	// Events are the events of the webhook. The default is [DefaultEvents].
 	Events []events.Name
 
-	// List is the name of a list for emails without a ListID. The Room creates the list
-	// and accepts its policy. Without contacts on the list, only the suppression list
-	// causes rejections, so do not add contacts. By default, emails have no list.
+	// List is the name of a list for emails without a ListID. The Room creates the list and
+	// accepts its policy. Do not add contacts to it: on an empty list, only the suppression
+	// list causes rejections. By default, emails have no list.
 	List string
 
 	// Workers is the number of concurrent requests to send. The default is 4.
 	Workers int
 
-	// External is for a store with a job queue, such as contrib/riverjobs. Start then
-	// starts no workers, because the queue calls [Room.Work]. An item can have no job,
-	// for example because it was stored before the application used the queue. If an item
-	// is overdue for 15 minutes, the Room therefore stores it again every 15 minutes, so
-	// the queue gets another job for it.
+	// External is for a store with a job queue, such as contrib/riverjobs. Start then starts no
+	// workers, because the queue calls [Room.Work]. If an item has no job, for example because
+	// it was stored before the application used the queue, it becomes overdue. Therefore the
+	// Room stores items that are overdue for 15 minutes again, so that the queue gets another
+	// job for them.
 	External bool
 
 	// SendTimeout limits each call to send an email, with its retries. The default is
@@ -77,8 +77,8 @@ type Options struct {
 	// up to MaxPause. The defaults are 30 s and 10 minutes.
 	Pause, MaxPause time.Duration
 
-	// RetryFor is how long the Room sends an email again if the platform does not accept
-	// it for a reason that may end. The time begins with the first request. After it, the
+	// RetryFor is how long the Room sends an email again if the platform does not accept it for
+	// a reason that may end. The time begins with the first request. When it is over, the
 	// outcome is [Failed]. The default is 24 hours.
 	RetryFor time.Duration
 
@@ -86,14 +86,13 @@ type Options struct {
 	// processes. The default is 1 s.
 	Poll time.Duration
 
-	// KeepEvents is how long the store keeps the keys of handled events. It should be
-	// more than 8 hours, because the platform retries deliveries for this time. The
-	// default is 7 days.
+	// KeepEvents is how long the store keeps the keys of handled events. The default is 7 days.
+	// It should be more than 8 hours, because the platform may still deliver younger events
+	// again.
 	KeepEvents time.Duration
 
-	// KeepSent is how long the store keeps the key of an email after its outcome is
-	// known. After this time, the same key sends another email. By default, keys are
-	// kept forever.
+	// KeepSent is how long the store keeps the key of an email after its outcome is known. Then
+	// Enqueue with the same key sends another email. By default, keys are kept forever.
 	KeepSent time.Duration
 
 	// Webhook contains further options of the handler. The Room sets Once.
@@ -180,8 +179,8 @@ func New(c *client.Client, store Store, opts Options) (*Room, error) {
 }
 
 // Start starts the goroutines that send, look up emails, and call OnNotice. It returns
-// immediately, even if the platform is down. Start does nothing if the Room was started
-// or closed before.
+// immediately, even if the platform is down. If the Room was started or closed before, Start
+// does nothing.
 func (r *Room) Start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -208,12 +207,12 @@ func (r *Room) Start() {
 	}
 }
 
-// Work does the work of one [Item] if the item is still due: it sends an email, looks up
-// an email or calls OnNotice. A job queue calls Work when the time of the item has come,
-// if [Item.IsWork] returns true for it; see [Options].External. Before Work sends an
-// email, it waits until the Room has connected. If wait is positive, call Work again
-// after this time. After an error, call Work again too: the error is from the store,
-// [ErrClosed] or the end of ctx.
+// Work does the work of one [Item] if the item is still due: it sends an email, looks up an
+// email or calls OnNotice. With [Options].External, a job queue calls Work when the time of
+// an item has come, if [Item.IsWork] returns true for the item. Before Work sends an email,
+// it waits until the Room has connected. If wait is positive, call Work again after this
+// time. After an error, call it again too, because the error is from the store, [ErrClosed]
+// or the end of ctx.
 func (r *Room) Work(ctx context.Context, kind, key string) (wait time.Duration, err error) {
 	if err := r.enter(); err != nil {
 		return 0, err
@@ -244,9 +243,9 @@ func (r *Room) await(ctx context.Context) error {
 	}
 }
 
-// Close stops the Room and waits for the requests in progress, for at most SendTimeout
-// and 30 s, and for the calls of OnNotice. The remaining work stays in the store, and a later Room continues with it,
-// also in another process. The error is always nil.
+// Close stops the Room. It waits for the calls of OnNotice and, for at most SendTimeout and
+// 30 s, for the requests in progress. The remaining work stays in the store, and a later
+// Room continues with it, even in another process. The error is always nil.
 func (r *Room) Close() error {
 	r.mu.Lock()
 	if !r.closed {
@@ -316,8 +315,9 @@ func doubled(first time.Duration, n int, most time.Duration) time.Duration {
 // normal returns the form of an address in the store.
 func normal(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
 
-// encode encodes a value of this package, which cannot fail. The body of an event may not be
-// UTF-8, for example because it quotes a mail server, but the value of an item must be UTF-8.
+// encode encodes a value of this package, which cannot fail. It replaces invalid UTF-8,
+// because the value of an item must be UTF-8, but the body of an event may not be, for
+// example if it quotes a mail server.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -326,7 +326,7 @@ func encode(v any) []byte {
 	return bytes.ToValidUTF8(b, []byte("\uFFFD"))
 }
 
-// decode reads the value of an item. It returns the zero value if the item does not exist.
+// decode reads the value of an item. If the item does not exist, it returns the zero value.
 func decode[T any](it Item) (v T, err error) {
 	if len(it.Value) == 0 {
 		return v, nil

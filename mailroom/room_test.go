@@ -376,8 +376,8 @@ func TestNewEvents(t *testing.T) {
 	})
 }
 
-// TestNewURL: a release has another URL. Events of both webhooks arrive once, also at the old URL, and the old webhook is
-// archived when the platform no longer retries its deliveries.
+// TestNewURL: a release has another URL, so there are two webhooks. Each event is handled once, even if it arrives at
+// the old URL. The old webhook is archived when the platform no longer retries its deliveries.
 func TestNewURL(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		active := func(host string) bool {
@@ -579,7 +579,7 @@ func (tx jobsTx) add(ctx context.Context, it Item) {
 	}
 }
 
-// TestExternal: a job queue calls Work. Items that were stored before get their jobs later.
+// TestExternal: a job queue calls Work. Items that were stored before the queue was used get their jobs later.
 func TestExternal(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()
@@ -615,8 +615,9 @@ func TestExternal(t *testing.T) {
 	})
 }
 
-// TestOrderOfNotices: the bounce arrives before the response of the request that sent the email, and the first calls of
-// OnNotice fail. The outcome comes first, the bounce has the key, and the address is suppressed immediately.
+// TestOrderOfNotices: the bounce arrives before the response of the request that sent the email, and the first calls
+// of OnNotice fail. Nevertheless, the outcome comes before the bounce, the bounce has the key, and the address is
+// suppressed immediately.
 func TestOrderOfNotices(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.use(late{f.platform.Transport(), 5 * time.Second})

@@ -26,15 +26,15 @@ const (
 	kindHook       = "hook"       // a webhook, to archive unless a process uses it
 )
 
-// IsWork reports whether the item waits for [Room.Work]. A Store that a job queue serves
-// adds a job for each such item that it stores, in the same transaction.
+// IsWork reports whether the item waits for [Room.Work]. A Store with a job queue adds a
+// job for each such item, in the transaction that stores the item.
 func (it Item) IsWork() bool {
 	return !it.Due.IsZero() && (it.Kind == kindSend || it.Kind == kindLookup || it.Kind == kindNotice)
 }
 
 // getOrInsert returns an item, which the transaction then has locked. If the item does not
-// exist, it inserts it. Get alone would not lock it, and another transaction could insert
-// it in the meantime.
+// exist, getOrInsert inserts it, because otherwise there would be nothing to lock, and
+// another transaction could insert it in the meantime.
 func getOrInsert(ctx context.Context, tx Tx, it Item) (Item, error) {
 	for {
 		if inserted, err := tx.Insert(ctx, it); err != nil || inserted {
@@ -49,9 +49,9 @@ func getOrInsert(ctx context.Context, tx Tx, it Item) (Item, error) {
 // nothing is the wait of a worker that found nothing to do.
 const nothing = time.Duration(-1)
 
-// take returns the item with the key, or the earliest item of the kind if key is "". If its
-// time comes soon, wait is positive, and if there is no such item, or its time comes later,
-// wait is nothing.
+// take returns the item with the key, or the earliest item of the kind if key is "". If the
+// item's time comes soon, wait is positive. If there is no such item, or its time comes
+// later, wait is the constant nothing.
 func take(ctx context.Context, tx Tx, kind, key string) (it Item, wait time.Duration, err error) {
 	now := time.Now()
 	if key == "" {
@@ -95,15 +95,15 @@ type Tx interface {
 	Expire(ctx context.Context, kind string, now time.Time) (int, error)
 }
 
-// Store keeps the state of a [Room]. Several processes can share a Store. Package
-// mailroomtest tests an implementation. A Store must be safe for concurrent use.
+// Store keeps the state of a [Room]. Several processes can share a Store, and it must be
+// safe for concurrent use. To test an implementation, use package mailroomtest.
 type Store interface {
-	// Update calls fn in a transaction, which the context for fn carries. Update commits
-	// if fn returns nil, and rolls back if fn returns an error or panics, or if ctx is
-	// canceled. If ctx already carries an outer transaction of the store, Update uses the
-	// outer transaction and does not end it. Update never calls fn again.
+	// Update calls fn in a transaction, which the context for fn carries. Update commits if fn
+	// returns nil, and rolls back if fn returns an error or panics, or if ctx is canceled. If
+	// ctx already carries a transaction of the store, Update uses this transaction and does
+	// not end it. Update calls fn only once, even after a rollback.
 	Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
-	// AfterCommit calls f after the transaction in ctx has been committed, and not after
-	// a rollback. If the store cannot observe the commit, it does not call f.
+	// AfterCommit calls f after the transaction in ctx has been committed. After a rollback,
+	// or if the store cannot observe the commit, it does not call f.
 	AfterCommit(ctx context.Context, f func())
 }

@@ -7,14 +7,15 @@ import (
 
 // Suppress adds an address, or a pattern such as *@example.com or local@*, to the Room's
 // suppression list, so the Room does not send to the address. You need it only for your
-// own entries, because the Room itself adds the addresses of hard bounces, complaints and
-// global unsubscriptions, and the additions to the platform's suppression list.
+// own entries, because the Room adds other addresses itself: after hard bounces,
+// complaints and global unsubscriptions, and when the platform adds an entry to its own
+// suppression list.
 func (r *Room) Suppress(ctx context.Context, pattern string) error {
 	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error { return suppress(ctx, tx, pattern, Suppressed) })
 }
 
-// Unsuppress removes an address or a pattern from the Room's suppression list. It does
-// not change the platform's list; see [client.SuppressedEmails.Remove].
+// Unsuppress removes an address or a pattern from the Room's suppression list. To change
+// the platform's list, use [client.SuppressedEmails.Remove].
 func (r *Room) Unsuppress(ctx context.Context, pattern string) error {
 	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		return tx.Delete(ctx, kindSuppressed, storable(normal(pattern)))

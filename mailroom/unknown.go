@@ -13,12 +13,12 @@ type Unresolved struct {
 	Detail string    // the error
 }
 
-// unknownRef is the Ref of the timers of emails whose outcome is unknown. Their values are of
-// the type Unresolved, so Unknown locks no email.
+// unknownRef is the Ref of the timers of emails whose outcome is unknown. The value of such a
+// timer is an Unresolved, so Unknown need not lock the email itself.
 const unknownRef = "unknown"
 
-// Unknown returns up to 100 emails whose outcome is unknown. If the recipient does
-// nothing, no event resolves them. Then an operator must call [Room.Resolve].
+// Unknown returns up to 100 emails whose outcome is unknown. Events resolve many of them, but
+// not if the recipient does nothing. For the others, an operator must call [Room.Resolve].
 func (r *Room) Unknown(ctx context.Context) (list []Unresolved, err error) {
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		items, err := tx.ByRef(ctx, kindTimer, unknownRef)
@@ -38,9 +38,8 @@ func (r *Room) Unknown(ctx context.Context) (list []Unresolved, err error) {
 }
 
 // Resolve records the decision of an operator about an email whose outcome is unknown. If
-// wasSent is true, the outcome becomes [Sent]. Otherwise, the Room sends the email again.
-// The result found reports whether the outcome of the key was unknown; if not, Resolve
-// changes nothing.
+// wasSent is true, the outcome becomes [Sent]. Otherwise, the Room sends the email again. If
+// the outcome of the key is not unknown, Resolve changes nothing, and found is false.
 func (r *Room) Resolve(ctx context.Context, key string, wasSent bool) (found bool, err error) {
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		it, _, err := tx.Get(ctx, kindSend, key)

@@ -20,8 +20,9 @@ const (
 	timeLimit = 60 * time.Second // long enough for a slow database
 )
 
-// testRooms enqueues the same keys at the same time, twice in each of two processes, and
-// rolls back some transactions. The platform loses responses and duplicates deliveries.
+// testRooms runs two processes. Each enqueues the same keys twice, at the same time as the
+// other, and rolls back some transactions. The platform loses responses and duplicates
+// deliveries.
 func testRooms(t *testing.T, stores ...mailroom.Store) {
 	platform := mockserver.New(mockserver.Config{Lookups: mockserver.LookupUnlimited})
 	defer platform.Close()
@@ -106,8 +107,8 @@ func newRoom(t *testing.T, platform *mockserver.Server, s mailroom.Store, told *
 	return room
 }
 
-// hesitant is a store that pauses after a transaction has read that an item does not exist.
-// Without a lock, another process can then insert the item.
+// hesitant is a store that pauses after a transaction has read that an item does not exist. If
+// the transaction holds no lock, another process can insert the item during the pause.
 type hesitant struct{ mailroom.Store }
 
 func (s hesitant) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {

@@ -4,8 +4,8 @@
 //		mailroomtest.TestStore(t, func(t *testing.T) mailroom.Store { return sqlstore.New(sqlstore.PostgreSQL, openDB(t)) })
 //	}
 //
-// Test [mailroom.NewOnce] of the store with package webhooktest, too. If the store has one
-// writer, pass webhooktest.OneWriter.
+// Package webhooktest contains the tests for [mailroom.NewOnce] of the store. If the store has one writer, pass
+// webhooktest.OneWriter to them.
 package mailroomtest
 
 import (
@@ -22,10 +22,9 @@ import (
 	"example.com/emailplatform/mailroom"
 )
 
-// TestStore runs a subtest for each rule of [mailroom.Store], and then a [mailroom.Room]
-// in each of two processes. To simulate processes, it calls newStore several times; each
-// call returns another store with the same data. The data may contain other items,
-// because each subtest uses its own kind.
+// TestStore runs a subtest for each rule of [mailroom.Store], and then a [mailroom.Room] in each of two processes. To
+// simulate processes, it calls newStore several times, and each call must return another store with the same data. The
+// data may contain other items, because each subtest uses its own kind.
 func TestStore(t *testing.T, newStore func(t *testing.T) mailroom.Store) {
 	t.Helper()
 	for _, r := range rules {
