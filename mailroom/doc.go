@@ -97,8 +97,8 @@
 //
 // A program can start while the platform is down: [New] sends no request, and [Room.Start] returns
 // immediately. The Room connects in the background, and creates the list and the webhook unless they
-// exist. Until it has connected, it sends no email, and responds to deliveries with 503, so the platform
-// retries them.
+// exist. Until then, it sends no email. While the webhook does not exist, it responds to deliveries with
+// 503, so the platform retries them.
 //
 // [Room.Close] waits for the requests in progress. If a process ends without Close, the
 // outcomes of these requests are unknown.

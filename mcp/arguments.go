@@ -23,8 +23,9 @@ func argumentsError(problems ...string) error {
 	return errors.New("Nothing was changed. Correct these arguments and call again:\n- " + strings.Join(problems, "\n- "))
 }
 
-// read finds the operation and validates its arguments against the tool's input
-// schema. Empty arguments, which some assistants send, count as omitted.
+// read finds the operation and validates its arguments against the tool's input schema.
+// An argument with an empty value counts as omitted, because some assistants send every
+// argument.
 func (t *tool) read(given json.RawMessage) (operation, json.RawMessage, error) {
 	schema := t.InputSchema.(*jsonschema.Schema)
 	arguments, unknown, err := parseArguments(given, schema.Properties)
@@ -61,9 +62,9 @@ func (t *tool) read(given json.RawMessage) (operation, json.RawMessage, error) {
 	return op, clean, err
 }
 
-// parseArguments reads the arguments one by one, and returns the names of
-// unknown arguments. It does not decode the values, because decoded JSON can take
-// twenty times the memory of its text.
+// parseArguments reads the arguments one by one, and returns the names of unknown
+// arguments. It keeps the values as JSON text, because decoded values can take twenty
+// times the memory.
 func parseArguments(
 	given json.RawMessage, known map[string]*jsonschema.Schema,
 ) (arguments map[string]json.RawMessage, unknown []string, err error) {
@@ -151,8 +152,8 @@ func (o operation) check(name string, arguments map[string]json.RawMessage) (wro
 	return wrong
 }
 
-// check checks a value against its schema. It returns an error message, or "" if
-// the value is valid. It converts values such as 7.0 and "7" to integers.
+// check checks a value against its schema, and converts values such as 7.0 and "7" to
+// integers. It returns an error message, or "" if the value is valid.
 func check(s *jsonschema.Schema, value json.RawMessage) (clean json.RawMessage, problem string) {
 	switch s.Type {
 	case "integer":
@@ -179,8 +180,9 @@ func check(s *jsonschema.Schema, value json.RawMessage) (clean json.RawMessage, 
 	return value, ""
 }
 
-// cleanTexts removes duplicate names from an object, which can also be given as JSON
-// text. It returns a message if value is not an object whose values are strings.
+// cleanTexts removes duplicate names from an object. The object can also be given as
+// JSON text. If value is not an object whose values are strings, cleanTexts returns a
+// message.
 func cleanTexts(value json.RawMessage) (clean json.RawMessage, problem string) {
 	if text := strings.TrimSpace(stringOf(value)); strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
 		value = json.RawMessage(text) // some assistants send every argument as a string

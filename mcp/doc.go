@@ -12,9 +12,9 @@
 // The file README.md lists the tools and their parameters (specification, "What the
 // service does").
 //
-// A call can omit the operation if the tool has a single operation. The list operation
-// returns one page with 50 items by default and at most 100, the total number of items,
-// and the number of the next page.
+// A tool with a single operation needs no argument for the operation. The list operation returns
+// one page with the total number of items and the number of the next page. A page has 50 items
+// by default and at most 100.
 //
 // Results contain structured content that matches the tool's output schema. For
 // assistants that read only text, results also contain text with one line per item, and
@@ -23,20 +23,19 @@
 // # Errors
 //
 // Errors that an assistant can act on are tool errors, not protocol errors. A tool error
-// describes the next step: correct the arguments, retry later, or contact the account's
-// owner. If arguments are invalid, the server sends no request to the platform, and a
-// single error lists them all. If the outcome of a create operation is unknown, the error
-// describes how to check the outcome. Tool errors also contain the platform's error
-// messages, each truncated to 300 characters.
+// describes the next step: correct the arguments, retry later, or contact the account's owner.
+// If arguments are invalid, the server sends no request to the platform, and a single error
+// lists them all. If the outcome of a create operation is unknown, the error describes how to
+// find the outcome. Tool errors also contain the platform's error messages, each truncated to
+// 300 characters.
 //
 // # Tokens
 //
-// A server from [NewServer] serves one account: it uses its client's token. A handler
+// A server from [NewServer] serves one account, because it uses its client's token. A handler
 // from [NewHandler] serves many: each request contains its own token in the Authorization
-// header, and the handler uses only this token, so callers can access only their own
-// account. If the token is missing or the platform rejects it, the response is 401 with
-// the WWW-Authenticate header that the protocol requires. Results and log records never
-// contain a token.
+// header, and the handler uses only this token, so callers can access only their own account. If
+// the token is missing or the platform rejects it, the response is 401 with the WWW-Authenticate
+// header that the protocol requires. Results and log records never contain a token.
 //
 // # HTTP
 //
@@ -47,7 +46,7 @@
 //
 // # Concurrency
 //
-// Servers and handlers are safe for concurrent use. Each call has a timeout of 45
-// seconds, because many assistants time out after a minute. A call ends early if
-// the caller's context is canceled.
+// Servers and handlers are safe for concurrent use. Many assistants time out after a minute, so
+// each call has a timeout of 45 seconds. If the caller's context is canceled, the call ends
+// earlier.
 package mcp

@@ -48,7 +48,7 @@ func Example() {
 	// Output: Tags, 50 per page. Page 1: 0 of 0; this is the last page.
 }
 
-// This example serves many callers. Each caller sends its own token.
+// This example serves many callers, each with its own token.
 func ExampleHandler() {
 	handler, err := mcp.NewHandler(client.Config{BaseURL: "https://api.example.com"}, mcp.Options{
 		AllowedHosts: []string{"mcp.example.com"},

@@ -17,8 +17,8 @@ import (
 // NewHandler returns a handler that serves the tools over streamable HTTP, without
 // sessions, on any path. Each request must contain a bearer token in the Authorization
 // header, which the handler sends to the platform. The parameter cfg configures the
-// client for the platform. NewHandler returns an error if cfg contains a token or is
-// invalid.
+// client for the platform. If cfg contains a token or is invalid, NewHandler returns an
+// error.
 //
 // The handler rejects these requests:
 //
@@ -30,9 +30,9 @@ import (
 //   - 400: a batch contains more than 50 messages.
 //   - 503: more requests than [Options.MaxConcurrent] are in progress for one second.
 //
-// The results of a request are limited to 1 MiB. The handler closes the connection if the
-// body does not arrive within 10 s (after a 400), or if the caller does not read the
-// response within 10 s.
+// The results of a request are limited to 1 MiB. The handler closes the connection of a
+// slow caller: if the body does not arrive within 10 s (after a 400), or if the caller
+// does not read the response within 10 s.
 func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 	if cfg.Token != "" || cfg.TokenSource != nil {
 		return nil, errors.New("mcp: the client's configuration must not contain a token, because each caller sends its own token")
@@ -60,8 +60,8 @@ func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 	return checkHost(opts.AllowedHosts, http.NewCrossOriginProtection().Handler(requireToken(limit(opts.MaxConcurrent, streamable)))), nil
 }
 
-// withToken returns a client for a caller. All clients share the connections of
-// the HTTP client in cfg.
+// withToken returns a client for a caller. The clients of all callers share the
+// connections of the HTTP client in cfg.
 func withToken(cfg client.Config, token string) (*client.Client, error) {
 	cfg.Token = token
 	return client.New(cfg)
@@ -92,9 +92,9 @@ func bearer(h http.Header) string {
 	return strings.TrimSpace(token)
 }
 
-// checkHost rejects requests to hosts other than loopback names and allowed
-// hosts. Without this check, the host name of a web page could resolve to
-// this machine, and requests from the page would have the same origin.
+// checkHost rejects requests to hosts other than loopback names and allowed hosts.
+// Without this check, a web page could make its own host name resolve to this machine,
+// and the browser would treat requests from the page to this server as same-origin.
 func checkHost(allowed []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := hostname(r.Host)

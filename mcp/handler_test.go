@@ -97,7 +97,7 @@ func toolCall(tool, arguments string) string {
 	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
 }
 
-// post returns the response to a request with a token. The protocol version is the last one with batches.
+// post returns the response to a request with a token. It uses the last protocol version with batches.
 func post(t testing.TB, handler http.Handler, token, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return serve(t, handler, http.MethodPost, body, http.Header{

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The limits of a request. SECURITY.md lists them.
+// The limits of a request, which SECURITY.md lists.
 const (
 	maxRequest        = 64 << 10         // bytes of the body
 	maxBatch          = 50               // messages in a JSON-RPC batch
@@ -22,11 +22,11 @@ const (
 	peerTimeout       = 10 * time.Second // for reading the body, and for writing the response
 )
 
-// limit limits the work for callers whose token the platform has not checked yet. Before
-// the SDK decodes a request, limit responds with 413 to a large body, with 400 to a large
-// batch, and with 503 if too many requests are in progress, each in a slot. A slow caller
-// does not occupy a slot, because limit reads the body before the request takes a slot,
-// and writes the response after it releases the slot.
+// limit limits the work for callers whose token the platform has not checked yet. It
+// rejects a request before the SDK decodes it: a large body with 413, a large batch with
+// 400, and any request with 503 if too many are in progress. A slow caller does not count
+// as in progress, because limit reads the body before it counts the request, and writes
+// the response afterwards.
 func limit(concurrent int, next http.Handler) http.Handler {
 	if concurrent == 0 {
 		concurrent = defaultConcurrent
@@ -58,8 +58,8 @@ func limit(concurrent int, next http.Handler) http.Handler {
 	})
 }
 
-// readBody reads the body of a request before a deadline. After an error, the
-// deadline stays, because net/http then waits for the rest of the body.
+// readBody reads the body of a request before a deadline. After an error, it does not
+// remove the deadline, because net/http then waits for the rest of the body.
 func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(peerTimeout)) // the recorder in tests does not support deadlines
@@ -80,16 +80,17 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 
 type budgetKey struct{}
 
-// withBudget returns a context for the calls of one request. Their results have
-// at most maxResults bytes in total.
+// withBudget returns a context for the calls of one request. The results of these calls
+// have at most maxResults bytes in total.
 func withBudget(ctx context.Context) context.Context {
 	left := new(atomic.Int64)
 	left.Store(maxResults)
 	return context.WithValue(ctx, budgetKey{}, left)
 }
 
-// spend subtracts n bytes from the budget of the request, and returns an error if
-// the budget is exceeded. Over standard input, each call has its own budget.
+// spend subtracts n bytes from the budget of the request, and returns an error if the
+// budget is exceeded. Over standard input, there is no common request, so each call has
+// its own budget.
 func spend(ctx context.Context, n int) error {
 	left, ok := ctx.Value(budgetKey{}).(*atomic.Int64)
 	if ok && left.Add(int64(-n)) >= 0 || !ok && n <= maxResults {

@@ -36,8 +36,8 @@ var largeCalls = map[string]string{
 	"a batch":           `[` + filled(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`) + `]`,
 }
 
-// TestLargeRequests: a large request allocates at most 8 MiB. The allocated bytes are an upper bound of the memory in
-// use.
+// TestLargeRequests: a large request allocates at most 8 MiB. The test measures allocated bytes, because they are an
+// upper bound of the memory in use.
 func TestLargeRequests(t *testing.T) { // not parallel, because it counts allocations
 	handler := newHandler(t, newPlatform(t), mcp.Options{})
 	for name, body := range largeCalls {

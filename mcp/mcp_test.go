@@ -143,8 +143,8 @@ func (s *session) fails(t testing.TB, tool string, arguments any) string {
 	return text
 }
 
-// TestTools compares the tool descriptions with testdata/tools.json. The schemas use only features that every assistant
-// supports.
+// TestTools compares the tool descriptions with testdata/tools.json. It also checks that the schemas use only features
+// that every assistant supports.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	s := connectTo(t, nil)

@@ -9,7 +9,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// Page sizes. The platform may return fewer items per page than requested.
+// The default and the maximum number of items per page. The platform may return fewer
+// items than requested.
 const (
 	defaultPerPage = 50
 	maxPerPage     = 100 // the platform's maximum
@@ -42,9 +43,9 @@ func pageProperties() map[string]*jsonschema.Schema {
 	}
 }
 
-// bound truncates the items of a page to the maximum for a result, and
-// describes the page. If the response differs from the request, the response
-// determines the description.
+// bound truncates the items of a page to the maximum for a result, and describes the
+// page. If the response contains other page values than the request, the description
+// uses the response.
 func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput) {
 	out := pageOutput{Page: cmp.Or(max(p.Page, 0), in.Page), PerPage: cmp.Or(max(p.PerPage, 0), in.PerPage)}
 	more := int64(len(items)) >= out.PerPage

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// response stores the response of a request until all its calls are complete. If
-// the platform rejects the caller's token, a 401 with a challenge replaces the
-// response, because assistants do not replace the token after a tool error.
+// response stores the response of a request until all its calls are complete. If the
+// platform then has rejected the caller's token, a 401 with a challenge replaces the
+// response, because assistants do not get another token after a tool error.
 type response struct {
 	header   http.Header
 	status   int
@@ -47,8 +47,8 @@ func (a *response) send(w http.ResponseWriter) {
 	_, _ = w.Write(a.body.Bytes())
 }
 
-// writers limits the responses in memory. It aborts the oldest response if more
-// callers than the limit do not read their responses.
+// writers limits the responses in memory. If too many callers do not read their
+// responses, it aborts the oldest response.
 type writers struct {
 	limit int
 

@@ -83,7 +83,7 @@ func newServer(of clientOf, opts Options) *sdk.Server {
 	return server
 }
 
-// toolsAlone rejects methods for features that the server does not declare. The
+// toolsAlone rejects methods for features that the server does not declare, because the
 // MCP SDK would respond to some of these methods with empty lists.
 func toolsAlone(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
@@ -129,8 +129,8 @@ func runs[In any](
 	}
 }
 
-// handler returns the handler for calls of a tool. Every failure is a tool
-// error, because the model does not see protocol errors.
+// handler returns the handler for calls of a tool. Every failure is a tool error,
+// because assistants do not show protocol errors to their model.
 func (t *tool) handler(of clientOf) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Now returns the time of the virtual clock in UTC. The virtual clock is equal
-// to time.Now until it is advanced, set or frozen.
+// Now returns the time of the virtual clock in UTC. Until the clock is advanced, set or
+// frozen, it is equal to time.Now.
 //
 // The clock determines the times of records and logs, and when scheduled work is due:
-// retries, rate limits, delayed deliveries, campaigns and the lookup rate limit. All
-// other durations are in real time: requests, attempts and their timeouts, delays from
+// retries, rate limits, delayed deliveries, campaigns and the lookup rate limit.
+// Everything else takes real time: requests, attempts and their timeouts, delays from
 // fault rules, and [Server.Drain].
 func (s *Server) Now() time.Time { return s.engine.Clock.Now() }
 
@@ -22,7 +22,7 @@ func (s *Server) Now() time.Time { return s.engine.Clock.Now() }
 //
 // Advance returns an error if d is negative, if the new time is after the year 2199, if
 // ctx is canceled, or if a concurrent call, for example to [Server.Reset], sets the
-// clock. The clock then remains at the time that it has reached.
+// clock. After an error, the clock remains at the time that it has reached.
 //
 // Work that is due can include deliveries, so Advance waits for the responses of
 // receivers. This takes real time, up to [Config.AttemptTimeout] for each attempt.
@@ -38,9 +38,10 @@ func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.en
 func (s *Server) AdvanceToNext(ctx context.Context) error { return s.engine.AdvanceToNext(ctx) }
 
 // SetNow sets the clock to t. If t is later than the current time, all work that becomes
-// due runs at t and in no particular order, unlike with [Server.Advance]. If t is in the
-// past, completed work is not undone, and the times of scheduled work do not change.
-// SetNow returns an error if the year of t is outside the range 1970–2199.
+// due runs at t and in no particular order; [Server.Advance] runs each item at its own
+// time instead. If t is in the past, completed work is not undone, and the times of
+// scheduled work do not change. SetNow returns an error if the year of t is outside the
+// range 1970–2199.
 func (s *Server) SetNow(t time.Time) error {
 	if err := s.engine.SetNow(t); err != nil {
 		return fmt.Errorf("mockserver: set the clock: %w", err)
@@ -48,9 +49,9 @@ func (s *Server) SetNow(t time.Time) error {
 	return nil
 }
 
-// FreezeClock freezes the clock until [Server.ResumeClock] is called, but methods such as
+// FreezeClock freezes the clock until [Server.ResumeClock] is called. Methods such as
 // [Server.Advance] still change the time. While the clock is frozen, a rate limit never
-// resets. A client that waits for Retry-After and retries is therefore rejected again.
+// resets, so a client that waits for Retry-After and retries is rejected again.
 func (s *Server) FreezeClock() { s.engine.Clock.Freeze(true) }
 
 // ResumeClock resumes a frozen clock.

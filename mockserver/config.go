@@ -33,25 +33,24 @@ type Config struct {
 	// RetrySchedule contains the delay before each retry of a failed delivery. The
 	// default is DefaultRetrySchedule; an empty slice disables retries.
 	RetrySchedule []time.Duration
-	// DeliveryConcurrency is the maximum number of concurrent attempts per
-	// webhook. The default is 4. If the value is 1, the deliveries of a
-	// webhook arrive in order unless one must be retried.
+	// DeliveryConcurrency is the maximum number of concurrent attempts per webhook. The
+	// default is 4. With 1, the deliveries of a webhook arrive in order, unless one must
+	// be retried.
 	DeliveryConcurrency int
 	// AttemptTimeout is the maximum duration of a delivery attempt, including the
 	// response, in real time. The default is 10 s.
 	AttemptTimeout time.Duration
-	// Targets maps hosts to handlers that receive deliveries in process, without a
-	// socket. The host includes the port, unless it is the default port of the scheme.
-	// When an attempt times out or the server is closed, the server cancels the request's
-	// context and does not wait for the handler.
+	// Targets maps hosts to handlers that receive deliveries in process, without a socket.
+	// If the URL has a port other than the default port of its scheme, the host includes
+	// the port. When an attempt times out or the server is closed, the server cancels the
+	// request's context and does not wait for the handler.
 	Targets map[string]http.Handler
-	// AllowTargets allows deliveries to public addresses. By default the server delivers
-	// only to loopback addresses. Private, link-local and other special addresses stay
-	// blocked, unless AllowTargetHosts or AllowTargetNetworks contains them.
+	// AllowTargets allows deliveries to public addresses. By default, the server delivers
+	// only to loopback addresses. AllowTargets does not allow private, link-local and
+	// other special addresses; for them, use AllowTargetHosts or AllowTargetNetworks.
 	AllowTargets bool
-	// AllowTargetHosts allows deliveries to hosts with these names, without a
-	// port, such as "host.docker.internal". The server does not check the IP
-	// addresses of allowed hosts. Letter case is ignored.
+	// AllowTargetHosts allows deliveries to hosts with these names, without a port, such
+	// as "host.docker.internal", whatever their IP addresses are. Letter case is ignored.
 	AllowTargetHosts []string
 	// AllowTargetNetworks allows deliveries to receivers whose resolved address
 	// is in these networks. Cloud metadata addresses such as 169.254.169.254
@@ -67,29 +66,30 @@ type Config struct {
 	Now time.Time
 	// FreezeClock starts the server with a frozen clock; see [Server.FreezeClock].
 	FreezeClock bool
-	// FaultSeed is the seed for random faults; 0 means a random seed. The server
-	// logs the seed when a rule with a probability is added.
+	// FaultSeed is the seed for random faults; 0 means a random seed. When a rule with a
+	// probability is added, the server logs the seed, so you can repeat the faults.
 	FaultSeed uint64
 	// RecordEvents enables the recording of events that no webhook
 	// subscribes to; see [Server.Events].
 	RecordEvents bool
-	// Console serves GET requests under /_mock/ that no control route handles.
-	// If Console is set, the server redirects browsers from / to the console.
+	// Console is the handler of the web console. It serves GET requests under /_mock/ that
+	// no control route handles. If Console is set, the server redirects browsers from / to
+	// the console.
 	Console http.Handler
-	// SkipValidation disables the validation of requests against the OpenAPI
-	// document, for benchmarks. It does not disable the checks in the request
-	// handlers. The location of an error can omit the indexes of array elements.
+	// SkipValidation disables the validation of requests against the OpenAPI document, for
+	// benchmarks. The request handlers still check their input, but the location of an
+	// error can omit the indexes of array elements.
 	SkipValidation bool
 	// RejectUnknownFields rejects every request that contains an unknown field or
 	// parameter with 422. By default, only the operations with x-reject-unknown in
 	// openapi.yaml do this, because an ignored field there could send an unwanted email.
-	// All other operations ignore unknown fields, and [Request] lists them.
-	// RejectUnknownFields has no effect with SkipValidation.
+	// The other operations ignore unknown fields, and [Request] lists them. With
+	// SkipValidation, RejectUnknownFields has no effect.
 	RejectUnknownFields bool
-	// Quirks are the names of deviations that the client accepts, such as "null-lists" or
-	// "max-page=50"; see [Quirks]. Use them to test your application against platforms
-	// that differ from the mock server. By default there are none. [New] panics if a name
-	// is unknown.
+	// Quirks are the names of deviations from the specification that the client accepts,
+	// such as "null-lists" or "max-page=50"; see [Quirks]. Use them to test your
+	// application against platforms that differ from the mock server. By default there are
+	// none. [New] panics if a name is unknown.
 	//
 	// Quirks change only the requests and responses of the API:
 	//
@@ -99,15 +99,15 @@ type Config struct {
 	//     for further pages that some quirks make. Fault rules count these requests.
 	//   - OnViolation gets a response before a quirk changes it.
 	Quirks []string
-	// OnViolation, if not nil, is called for every response and delivery that
-	// violates the OpenAPI document, possibly concurrently. OnViolation must not
-	// call Snapshot, Restore or Reset, because these methods wait for it.
+	// OnViolation, if not nil, is called for every response and delivery that violates the
+	// OpenAPI document, possibly concurrently. It must not call Snapshot, Restore or
+	// Reset, because these methods wait for it.
 	OnViolation func(error)
 	// OnRequest, if not nil, is called after every request to the API, possibly
 	// concurrently.
 	OnRequest func(Request)
-	// Logger logs work that is not part of a request. By default, [New] uses the
-	// current slog.Default; slog.New(slog.DiscardHandler) disables logging.
+	// Logger logs work that no request started. By default, [New] uses the current
+	// slog.Default; slog.New(slog.DiscardHandler) disables logging.
 	Logger *slog.Logger
 }
 
@@ -143,8 +143,9 @@ func Quirks() []string { return quirk.Names() }
 func DefaultRetrySchedule() []time.Duration { return delivery.DefaultRetrySchedule() }
 
 // LookupLimit is an algorithm for the lookup rate limit, which allows each user and
-// account one lookup per second. Rejected lookups do not count toward the limit. In flags
-// and JSON, the values are min_interval, token_bucket, fixed_window and unlimited.
+// account one lookup per second. A lookup that is rejected does not count toward the
+// limit. In flags and JSON, the values are min_interval, token_bucket, fixed_window and
+// unlimited.
 type LookupLimit = platform.LookupLimit
 
 // The algorithms for the lookup rate limit.
@@ -158,8 +159,8 @@ const (
 	// LookupFixedWindow accepts one lookup in each whole second of the clock.
 	LookupFixedWindow LookupLimit = platform.LookupFixedWindow
 	// LookupUnlimited accepts all lookups. Use it together with client.NoLookupLimit in
-	// tests that cannot run in a testing/synctest bubble, because each lookup otherwise
-	// takes a second.
+	// tests that cannot run in a testing/synctest bubble, because each lookup would
+	// otherwise take a second of real time.
 	LookupUnlimited LookupLimit = platform.LookupUnlimited
 )
 

@@ -5,7 +5,7 @@ package mockserver
 import "fmt"
 
 // holdToContract enables the validation of every response and delivery against the
-// OpenAPI document. It applies to all servers, so with -tags contract no test can skip
+// OpenAPI document. With -tags contract, it applies to all servers, so no test can skip
 // the validation. If Config.OnViolation is nil, a violation ends the program with a
 // panic. The panic is on a new goroutine, because net/http would recover a panic on the
 // handler's goroutine.

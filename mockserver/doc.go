@@ -22,9 +22,9 @@
 //
 // The server implements every operation of the API, and validates every request against
 // the OpenAPI document. It stores contacts, messages and webhooks, and delivers signed
-// events. A test can then check what the application did: [Server.Outbox] returns the
-// messages, [Server.Deliveries] the deliveries, and [Server.Requests] the requests.
-// Command mockserver runs the server as a separate process.
+// events. Your test can then check what the application did: [Server.Outbox] returns the
+// messages, [Server.Deliveries] the deliveries, and [Server.Requests] the requests. To
+// run the server as a separate process, use command mockserver.
 //
 // In this documentation, "Specification" refers to the file docs/specification.md in
 // the repository. If the specification does not define a behavior,
@@ -33,8 +33,8 @@
 // # Accounts
 //
 // Every request needs an access token, which [Config.Tokens] or [Server.Seed] defines. A
-// token belongs to a user and an account, and gives access only to this account. If a
-// request contains an id from another account, the response is 404. Ids are unique even
+// token belongs to a user and an account, and gives access only to this account, so the
+// response to a request with an id from another account is 404. Ids are unique even
 // across accounts and kinds of resources, because all ids come from one sequence.
 //
 // # Messages
@@ -45,10 +45,10 @@
 // [Server.GlobalUnsubscribe] and [Server.Confirm] simulate recipient actions. Recipients
 // in the domain [MagicDomain] react to messages automatically.
 //
-// The server also serves the links in messages, under /_mail/: the confirmation link, the
-// merge tags {{unsubscribe_url}} and {{global_unsubscribe_url}}, and the List-Unsubscribe
-// link (RFC 8058). A GET request for a link simulates a click in a browser. It needs no
-// token, because each link contains the message's random id.
+// The server also serves the links in messages, under /_mail/. These are the confirmation
+// link, the merge tags {{unsubscribe_url}} and {{global_unsubscribe_url}}, and the
+// List-Unsubscribe link (RFC 8058). A GET request for a link simulates a click in a
+// browser. It needs no token, because each link contains the message's random id.
 //
 // # Deliveries
 //
@@ -64,9 +64,9 @@
 //
 // # Time
 //
-// The server has a virtual clock, so a test needs no real time for hours of retries:
-// [Server.Advance] advances the clock and runs what becomes due. [Server.Wait] waits
-// until all due work is done. [Server.Drain] waits for retries and rate limits too.
+// Retries can take hours, so the server has a virtual clock: [Server.Advance] advances
+// the clock and runs what becomes due. [Server.Wait] waits until all due work is done.
+// [Server.Drain] also waits for retries and rate limits, in real time.
 //
 // In a testing/synctest bubble, the server uses the bubble's clock if you create it with
 // [New] and send requests through [Server.Transport]. Create, use and close such a server
@@ -74,15 +74,15 @@
 //
 // # Fault injection
 //
-// [Server.Inject] adds a fault rule, which can reject a request or delivery
-// before it is processed, or discard its response afterwards. The same
-// [Server.FaultSeed], rules and order of requests produce the same faults.
+// [Server.Inject] adds a fault rule, which can reject a request or delivery before it is
+// processed, or discard its response afterwards. Random faults can be repeated, because
+// the same [Server.FaultSeed], rules and order of requests produce the same faults.
 //
 // # State
 //
-// [Server.Seed] adds records from JSON. To return to them after each test, set a baseline
-// with [Server.SetBaseline], which [Server.Reset] restores. [Server.Snapshot] writes the
-// whole state as JSON, and [Server.Restore] restores it.
+// [Server.Seed] adds records from JSON. To return to them after each test, call
+// [Server.SetBaseline] once, and [Server.Reset] after each test. [Server.Snapshot] writes
+// the whole state as JSON, and [Server.Restore] restores it.
 //
 // # Control API
 //
@@ -92,6 +92,6 @@
 //
 // # Concurrency
 //
-// All methods are safe for concurrent use and return copies. A server that does
-// not listen runs goroutines only while it processes requests or other work.
+// All methods are safe for concurrent use and return copies. While a server that does not
+// listen has no work, it runs no goroutines.
 package mockserver

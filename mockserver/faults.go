@@ -6,8 +6,8 @@ import (
 	"example.com/emailplatform/mockserver/model"
 )
 
-// Fault is a rule for fault injection. The conditions of a rule match requests,
-// messages or deliveries, and the action simulates a failure. For the fields, see
+// Fault is a rule for fault injection. It has conditions, which select requests,
+// messages or deliveries, and an action, which simulates a failure. For the fields, see
 // [model.Fault].
 type Fault = model.Fault
 
@@ -45,9 +45,8 @@ const (
 // Inject appends fault rules and returns them with their ids. If a rule is invalid,
 // Inject adds no rules and returns an error that names the invalid field.
 //
-// The server applies rules to a request after checking the access token and
-// before validating the request. If several rules select a request, the first rule
-// applies.
+// The server applies rules to a request after checking the access token, but before
+// validating the request. If several rules select a request, the first rule applies.
 func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) { return s.engine.Faults.Add(faults) }
 
 // Faults returns the fault rules with their match counts, oldest first.
@@ -56,8 +55,8 @@ func (s *Server) Faults() []FaultRule {
 	return rules
 }
 
-// RemoveFault removes a rule. It returns an error if no rule has this id. After the
-// last rule is removed, the sequence of random numbers restarts from the seed.
+// RemoveFault removes a rule. It returns an error if no rule has this id. When the last
+// rule is removed, the sequence of random numbers restarts from the seed.
 func (s *Server) RemoveFault(id string) error {
 	if id == "" || s.engine.Faults.Remove(id) == 0 {
 		return fmt.Errorf("mockserver: fault rule %q does not exist", id)
@@ -73,8 +72,8 @@ func (s *Server) EnableFault(id string, on bool) error {
 	return nil
 }
 
-// ClearFaults removes all rules. The sequence of random numbers restarts from
-// the seed. Delays in progress continue.
+// ClearFaults removes all rules, and restarts the sequence of random numbers from the
+// seed. Delays that a rule has already started continue.
 func (s *Server) ClearFaults() { s.engine.Faults.Remove("") }
 
 // FaultSeed returns the seed for random faults.

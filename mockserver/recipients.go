@@ -21,9 +21,9 @@ const (
 
 // Bounce simulates a bounce of a message and fires Email.Bounced. Every bounce increases
 // the contact's bounce count, and a hard bounce also sets the contact's status to
-// bounced. The parameter diagnostic is the receiving server's response; by default it is
-// a typical response for the category. Bounce returns an error if the message does not
-// exist or was not sent.
+// bounced. The parameter diagnostic is the response of the receiving server. If it is
+// omitted, it is a typical response for the category. Bounce returns an error if the
+// message does not exist or was not sent.
 func (s *Server) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	return s.engine.Platform.Bounce(emailID, category, diagnostic...)
 }
@@ -43,28 +43,28 @@ func (s *Server) Open(emailID string) error { return s.engine.Platform.Open(emai
 func (s *Server) Click(emailID, url string) error { return s.engine.Platform.Click(emailID, url) }
 
 // Unsubscribe simulates that the recipient unsubscribes from the list of the message. It
-// fires Contact.Removed and Contact.Unsubscribed. For a message from the Email API, it
-// also fires Email.Unsubscribed. It returns an error if the recipient is not a contact on
-// a list. Repeated calls have no effect.
+// fires Contact.Removed and Contact.Unsubscribed and, for a message from the Email API,
+// Email.Unsubscribed. If the recipient is not a contact on a list, it returns an error.
+// Repeated calls have no effect.
 func (s *Server) Unsubscribe(emailID string) error { return s.engine.Platform.Unsubscribe(emailID) }
 
-// GlobalUnsubscribe simulates that the recipient unsubscribes from all email. It always
-// adds the address to the suppression list and fires SuppressedEmail.Added. The other
-// effects depend on the message. For a message from the Email API, GlobalUnsubscribe
-// fires Email.GlobalUnsubscribed. For any other message, it unsubscribes the contact and
-// fires Contact.Removed and Contact.Unsubscribed. Repeated calls have no effect.
+// GlobalUnsubscribe simulates that the recipient unsubscribes from all email. It adds the
+// address to the suppression list and fires SuppressedEmail.Added. What else it does
+// depends on the message: for a message from the Email API, it fires
+// Email.GlobalUnsubscribed. For any other message, it unsubscribes the contact and fires
+// Contact.Removed and Contact.Unsubscribed. Repeated calls have no effect.
 func (s *Server) GlobalUnsubscribe(emailID string) error {
 	return s.engine.Platform.GlobalUnsubscribe(emailID)
 }
 
-// Confirm simulates a click on the link in the confirmation email of a double opt-in. The
-// contact becomes active, and Contact.Added fires. Repeated calls have no effect. Confirm
-// returns an error if the message is not a confirmation email.
+// Confirm simulates a click on the link in the confirmation email of a double opt-in, so
+// the contact becomes active, and Contact.Added fires. Repeated calls have no effect. If
+// the message is not a confirmation email, Confirm returns an error.
 func (s *Server) Confirm(emailID string) error { return s.engine.Platform.Confirm(emailID) }
 
-// MagicDomain is the domain (mock.test) of the mailbox simulator. Recipients in
-// this domain react to each message automatically. The local part selects the
-// action:
+// MagicDomain is the domain (mock.test) of the mailbox simulator. Recipients in this
+// domain react to each message automatically. The local part of the address selects the
+// reaction:
 //
 //	bounce@           hard bounce; bounce+hb@ … bounce+ac@ in that category
 //	complaint@        reports the message as spam

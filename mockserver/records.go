@@ -76,9 +76,9 @@ func (s *Server) Checks(emailID string) ([]Finding, error) {
 	return findings, nil
 }
 
-// DeleteMessage removes a message from the outbox. The API still returns the
-// deleted email, and its events and deliveries remain. DeleteMessage returns an
-// error if the message does not exist.
+// DeleteMessage removes a message from the outbox. The API still returns the deleted
+// email, and its events and deliveries remain. If the message does not exist,
+// DeleteMessage returns an error.
 func (s *Server) DeleteMessage(id string) error { return s.engine.Platform.DeleteMessage(id) }
 
 // RestoreMessage restores a deleted message to its original position in the
@@ -110,23 +110,21 @@ func (s *Server) SendEvent(webhookID string, body []byte) (deliveryID string, er
 	return s.engine.Deliveries.Send(webhookID, body)
 }
 
-// SendEventTo signs any body with the secret, and makes one attempt to deliver
-// the body to an absolute http or https URL, without a webhook. The limits in
-// [Config.AllowTargets] apply to the URL.
+// SendEventTo signs any body with the secret, and makes one attempt to deliver it to an
+// absolute http or https URL, without a webhook. [Config.AllowTargets] limits the URLs.
 func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
 	return s.engine.SendEventTo(0, to, secret, body)
 }
 
-// Redeliver queues a delivery again with the same bytes, regardless of its
-// state. If the delivery fails, the retry schedule starts from the beginning.
-// Redeliver returns an error if the delivery does not exist or if an attempt is
-// in progress.
+// Redeliver queues a delivery again with the same bytes, whatever its state is. If it
+// fails again, the retry schedule starts from the beginning. If the delivery does not
+// exist or an attempt is in progress, Redeliver returns an error.
 func (s *Server) Redeliver(deliveryID string) error { return s.engine.Deliveries.Redeliver(deliveryID) }
 
-// DiagnoseSignature explains why a signature or the secret is invalid. It detects common
-// causes; if it detects none, the result states this. If the signature is valid, the
-// result is "". You can log the result, because it contains neither the secret nor a
-// signature.
+// DiagnoseSignature explains why a signature or the secret is invalid. The result
+// describes a common cause, or states that none was detected. If the signature is
+// valid, the result is "". You can log the result, because it contains neither the
+// secret nor a signature.
 func DiagnoseSignature(secret webhook.Secret, body []byte, given string) string {
 	return signature.Diagnose(secret, body, given)
 }

@@ -57,8 +57,8 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// build connects the layers from the bottom up. Each layer receives the
-// layers below it. The control routes and this package are the top layers.
+// build connects the layers from the bottom up: each layer receives the layers below
+// it. The top layers are the control routes and this package.
 func build(cfg Config, base func() string) *engine.Engine {
 	changes := &activity.Feed{}     // all layers publish their changes here
 	work := &activity.PendingWork{} // counts the work that Wait waits for
@@ -124,9 +124,9 @@ func eventCheck(violated func(error)) func(event events.Name, body []byte) {
 	}
 }
 
-// Close aborts all work in progress, and stops all goroutines, timers and
-// connections, except handlers in [Config.Targets] that ignore their context.
-// Pending deliveries are lost. Close can be called repeatedly.
+// Close aborts all work in progress, so pending deliveries are lost. It stops all
+// goroutines, timers and connections, except handlers in [Config.Targets] that ignore
+// their context. Close can be called repeatedly.
 func (s *Server) Close() {
 	s.close.Do(func() {
 		s.engine.Faults.Close()
@@ -148,8 +148,8 @@ func (s *Server) URL() string {
 	return s.serve.url
 }
 
-// linkBase returns the base URL for links in messages. If the server listens on
-// all addresses of the machine, links contain a loopback address.
+// linkBase returns the base URL for links in messages. If the server listens on all
+// addresses of the machine, it is a URL with a loopback address.
 func (s *Server) linkBase() string {
 	addr, err := netip.ParseAddrPort(strings.TrimPrefix(s.URL(), "http://"))
 	if err == nil && addr.Addr().IsUnspecified() {
@@ -164,13 +164,13 @@ func (s *Server) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "mockserver
 // Token returns the first access token of [Config.Tokens].
 func (s *Server) Token() string { return s.cfg.Tokens[0].Value }
 
-// Transport returns a transport that passes every request to the server in
-// process, regardless of the host. It opens no sockets and leaves no goroutines
-// running between requests, so it works in a testing/synctest bubble.
+// Transport returns a transport that passes every request to the server in process,
+// regardless of the host. It opens no sockets and leaves no goroutines running between
+// requests, so you can use it in a testing/synctest bubble.
 func (s *Server) Transport() http.RoundTripper { return inprocess.Transport{Handler: s} }
 
-// HTTPClient returns a new client that uses [Server.Transport] and has no
-// timeout. The server does not need a listener.
+// HTTPClient returns a new client that uses [Server.Transport] and has no timeout. It
+// works without a listener.
 func (s *Server) HTTPClient() *http.Client { return &http.Client{Transport: s.Transport()} }
 
 // ServeHTTP implements [http.Handler].

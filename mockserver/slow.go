@@ -14,8 +14,8 @@ import (
 const (
 	// waitTimeout limits the time between requests, and the time until a new connection
 	// sends a request header. Clients may open connections in advance. If the server
-	// closes such a connection during a POST, the client cannot retry the POST, so a
-	// short timeout would make long tests flaky.
+	// closes a connection just when the client sends a POST on it, the client cannot retry
+	// the POST. A short timeout would therefore make long tests flaky.
 	waitTimeout = 10 * time.Minute
 	maxWaiting  = 1000 // connections that wait for a request
 
@@ -23,9 +23,9 @@ const (
 	minRate     = 64 << 10         // bytes of a body per additional second
 )
 
-// waiting contains the connections without a request in progress, oldest first. Above
-// maxWaiting, it closes the oldest connection. Shutdown closes all of them, because
-// [http.Server.Shutdown] would wait five seconds for a new connection.
+// waiting contains the connections without a request in progress, oldest first. If
+// there are more than maxWaiting, it closes the oldest one. Shutdown closes all of
+// them, because [http.Server.Shutdown] would wait five seconds for a new connection.
 type waiting struct {
 	mu     sync.Mutex
 	conns  list.List
@@ -85,8 +85,8 @@ func withDeadlines(next http.Handler) http.Handler {
 	})
 }
 
-// deadlineBody is a request body with a read deadline. The deadline stays after
-// an error, because net/http then tries to read the rest of the body.
+// deadlineBody is a request body with a read deadline. After an error it keeps the
+// deadline, because net/http then tries to read the rest of the body.
 type deadlineBody struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -110,8 +110,8 @@ func (b *deadlineBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// deadlineWriter is a response with a deadline for each write. The whole
-// response has no deadline, because the stream of changes does not end.
+// deadlineWriter is a response with a deadline for each write. There is no deadline for
+// the whole response, because the stream of changes does not end.
 type deadlineWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController

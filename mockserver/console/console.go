@@ -18,9 +18,9 @@ import (
 //go:embed static
 var static embed.FS
 
-// policy allows the console to load only its own files. Because of Trusted
-// Types, the browser rejects every assignment of markup, so text from an email,
-// a response or an error cannot become an element.
+// policy allows the console to load only its own files. It also requires Trusted Types,
+// so the browser rejects every assignment of markup, and text from an email, a response
+// or an error cannot become an element.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"

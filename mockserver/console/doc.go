@@ -1,6 +1,6 @@
-// Package console is the web console of the mock server. It shows what happened:
-// messages, events, deliveries, requests, pending work, and the results of campaigns and
-// workflows. Its buttons simulate recipient actions, add fault rules, send events, create
+// Package console is the web console of the mock server. It shows messages, events,
+// deliveries, requests, pending work, and the results of campaigns and workflows. With
+// its buttons you can simulate recipient actions, add fault rules, send events, create
 // and edit resources, import contacts from CSV, and send edited requests to the API.
 //
 // Command mockserver serves it at /_mock/. In your own program, set
@@ -11,21 +11,21 @@
 // # Implementation
 //
 // The console consists of static files, which the binary embeds: one page, one style
-// sheet and ES modules in plain JavaScript. There is no build step, because the only
-// library is Preact, a single file in static/vendor with its license. All data comes from
-// the control routes (docs/control-api.md), and a stream of server-sent events keeps the
-// page up to date.
+// sheet and ES modules in plain JavaScript. There is no build step. The only library is
+// Preact, a single file in static/vendor with its license. All data comes from the
+// control routes (docs/control-api.md), and a stream of server-sent events keeps the page
+// up to date.
 //
 // # Hostile content
 //
-// The console shows emails and other data that it must not trust. It therefore shows
-// subjects, names, addresses, responses and errors as text, and its
+// The console shows emails and other data that it must not trust. Therefore it shows
+// subjects, names, addresses, responses and errors only as text. Its
 // Content-Security-Policy blocks any assignment of markup, inline scripts and styles, and
-// content from other origins. The HTML of an email is in a frame without scripts. The
-// frame has its own origin, and by default loads nothing from other servers.
+// content from other origins. The HTML of an email is in a frame without scripts, which
+// has its own origin and by default loads nothing from other servers.
 //
 // # Access
 //
-// The rules of docs/control-api.md apply to the page and its files too. If the
-// server requires an access token, open /_mock/?token=….
+// The page and its files have the same access control as the control routes
+// (docs/control-api.md). If the server requires an access token, open /_mock/?token=….
 package console

@@ -1,6 +1,6 @@
-// Package model declares the data types of the mock server: messages, requests,
-// events, deliveries, fault rules, samples and access tokens. Package mockserver
-// has an alias for each type. Use the aliases in tests.
+// Package model declares the data types of the mock server: messages, requests, events,
+// deliveries, fault rules, samples and access tokens. Package mockserver has an alias
+// for each type, so tests need not import this package.
 //
 // The struct tags describe the JSON of the control routes. This JSON also
 // contains durations, in the fields duration_ms and delay_ms.
@@ -164,8 +164,8 @@ type Sample struct {
 	Body    json.RawMessage `json:"body" doc:"the body of the event, with a new id and the current time"`
 }
 
-// Token is an access token with its user and account. Requests with the token act
-// as the user and have access only to the account's resources.
+// Token is an access token with its user and account. A request with the token acts as
+// the user, and has access only to the account's resources.
 type Token struct {
 	// Value is the secret text that requests contain. The default is "dev-token".
 	Value string
@@ -178,14 +178,14 @@ type Token struct {
 	// ReadOnly means that write requests return 403.
 	ReadOnly bool
 	// ExpiresIn is the lifetime of the token. It begins when the server is created or a
-	// seed adds the token, and restarts with each reset or clear. After this time,
-	// requests with the token get 401. 0 means that the token does not expire, and a
-	// negative value that it has already expired.
+	// seed adds the token, and restarts with each reset or clear. When it is over, requests
+	// with the token get 401. 0 means that the token does not expire, and a negative value
+	// that it has already expired.
 	ExpiresIn time.Duration
 }
 
-// Fault is a rule for fault injection. It contains an action, and conditions that select
-// requests, messages or deliveries for the action. By default the rule selects all
+// Fault is a rule for fault injection. It has an action, and conditions that match
+// requests, messages or deliveries. By default, the rule applies the action to all
 // matches; Nth, Every and Probability select some of them.
 type Fault struct {
 	AccountID int64       `json:"account_id,omitzero" min:"1" doc:"the account of the requests, messages or deliveries; all accounts if omitted"`
@@ -217,12 +217,12 @@ type Fault struct {
 type FaultAction string
 
 // Actions for requests, or for delivery attempts if the rule has Event or WebhookID. An
-// attempt that the rule selects fails, and the server retries the delivery on the
-// schedule. The receiver gets the request of this attempt only if AfterProcessing is set.
-// The rule counts each attempt.
+// attempt that the rule selects fails, so the server retries the delivery on the
+// schedule. The receiver gets a failed attempt only if AfterProcessing is set. The rule
+// counts each attempt.
 const (
-	// FaultStatus responds with Status (503 if zero), RetryAfter and Body. RetryAfter
-	// must be empty in a rule for attempts.
+	// FaultStatus responds with Status (503 if zero), RetryAfter and Body. In a rule for
+	// attempts, RetryAfter must be empty.
 	FaultStatus FaultAction = "status"
 	// FaultReset closes the connection without a response.
 	FaultReset FaultAction = "reset"
@@ -244,8 +244,8 @@ const (
 )
 
 // FaultInternalError makes a message from the Email API fail: the status in the response
-// is "error", and Email.Error fires. The error text in the event ends with Body, or with
-// a default text if Body is empty.
+// is "error", and Email.Error fires. Body is the end of the error text in the event; if
+// it is empty, there is a default text.
 const FaultInternalError FaultAction = "internal_error"
 
 // Actions for deliveries.

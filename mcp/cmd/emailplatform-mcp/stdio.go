@@ -21,9 +21,9 @@ const (
 )
 
 // stdio returns a transport that reads and writes lines of JSON. It differs from the
-// SDK's transport in two ways. If a line is invalid, it responds with a JSON-RPC error
-// instead of ending, and at the end of the input, it first waits for the pending
-// requests. The context ctx is the context of the whole program.
+// SDK's transport in two ways. After an invalid line, it responds with a JSON-RPC error
+// instead of ending. At the end of the input, it first waits for the pending requests.
+// The context ctx is the context of the whole program.
 func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
 	a := &pending{out: out, open: map[jsonrpc.ID]bool{}}
 	a.closed.L = &a.mu
@@ -64,7 +64,8 @@ func (a *pending) forward(in *bufio.Reader, w io.Writer) error {
 // messages returns the messages in a line. In protocol versions before 2025-06-18, a line
 // can be a batch of several messages. The SDK does not handle every batch: it stops if
 // the session uses a later version, and it never completes a batch that contains a
-// notification. Therefore messages splits a batch, so each request gets a response.
+// notification. Therefore messages splits the batch, so that the SDK receives single
+// messages and each request gets a response.
 func messages(line []byte) []json.RawMessage {
 	var batch []json.RawMessage
 	if line[0] == '[' && len(line) <= maxLine && json.Unmarshal(line, &batch) == nil && 0 < len(batch) && len(batch) <= maxBatch {
@@ -73,8 +74,8 @@ func messages(line []byte) []json.RawMessage {
 	return []json.RawMessage{line}
 }
 
-// nextLine returns the next line that is not blank. It truncates a long line, but
-// the result still exceeds the limit.
+// nextLine returns the next line that is not blank. If a line is too long, nextLine
+// truncates it, but keeps more than the limit, so the caller can detect it.
 func nextLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

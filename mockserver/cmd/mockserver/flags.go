@@ -33,8 +33,8 @@ const variablesUsage = `The description of a flag begins with its environment va
 
 `
 
-// flagSet parses the flags of a command. It prints the help only if the user
-// requests it, because the help of all flags would hide an error.
+// flagSet parses the flags of a command. After an invalid flag it does not print the
+// help, because the long list of flags would hide the error.
 type flagSet struct {
 	*flag.FlagSet
 
@@ -108,10 +108,10 @@ func isBool(f *flag.Flag) bool {
 }
 
 // variable returns the environment variable that sets a flag. Containers need variables,
-// because an image has fixed flags. Secrets need them too, because other users can read
-// the flags of a process. Commands share the variables of the flags that they share. A
-// flag that prints something has no variable, because MOCKSERVER_VERSION often contains
-// the release to install.
+// because the flags in an image are fixed. Secrets need them, because other users can
+// read the flags of a process. Commands that share a flag share its variable. A flag
+// that prints something has no variable, because MOCKSERVER_VERSION often contains the
+// release to install.
 func (f *flagSet) variable(name string) string {
 	switch name {
 	case "version", "list":
@@ -261,8 +261,9 @@ func (o *options) addToken(text string, readOnly bool) error {
 	return nil
 }
 
-// defaultToken adds the default token unless a token has write access. The first token
-// has write access, because the ready file and the console use it.
+// defaultToken adds the default token unless a given token has write access. It puts a
+// token with write access first, because the ready file and the console use the first
+// token.
 func (o *options) defaultToken() (err error) {
 	writes := func(t mockserver.Token) bool { return !t.ReadOnly }
 	if !slices.ContainsFunc(o.config.Tokens, writes) {

@@ -16,8 +16,8 @@ const healthUsage = `Checks whether the server on this machine is healthy, and f
 
 `
 
-// health returns an error unless the server is healthy. A server does not
-// respond while it loads its state.
+// health returns an error unless the server is healthy. While a server loads its state,
+// it does not respond and is therefore not healthy.
 func health(ctx context.Context, args []string, out io.Writer) error {
 	var addr string
 	flags := newFlags("mockserver health", healthUsage, out)

@@ -57,8 +57,8 @@ func (w *logWriter) release() {
 	_, _ = w.held.WriteTo(w.out)
 }
 
-// jsonLog is for programs. Its first record has the message "ready" and the fields of
-// [ready].
+// jsonLog writes JSON records, for programs. The first record has the message "ready"
+// and the fields of [ready].
 type jsonLog struct {
 	*slog.Logger
 	w *logWriter

@@ -44,7 +44,7 @@ func exitCode(err error) int {
 	return 1
 }
 
-// run runs a subcommand. The default is serve.
+// run runs a subcommand, or serve if there is none.
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	if len(args) > 0 {
 		switch args[0] {
@@ -71,10 +71,10 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 // smallHeap is the maximum number of bytes of live data in a small heap.
 const smallHeap = 16 << 20
 
-// raiseGCPercent makes garbage collection less frequent, which saves a tenth of the
-// processor time. To keep memory use low, this applies only while the live data is small:
-// the heap then grows to five times its size between collections, instead of twice its
-// size. The environment variable GOGC takes precedence.
+// raiseGCPercent makes garbage collection less frequent, which saves a tenth of the processor time.
+// Between collections, the heap grows to five times its size instead of twice its size. To keep
+// memory use low, this applies only while the live data is small. The environment variable GOGC
+// takes precedence.
 func raiseGCPercent() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)

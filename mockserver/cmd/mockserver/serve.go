@@ -80,9 +80,8 @@ func serve(ctx context.Context, args []string, in io.Reader, out io.Writer) (err
 	return stop(srv)
 }
 
-// untilEOF returns a context that ends with ctx or at the end of the input. The operating
-// system closes a pipe when the process at the other end exits, even if that process is
-// killed.
+// untilEOF returns a context that ends with ctx or at the end of the input. If the input
+// is a pipe from another process, it ends when that process exits, even if it is killed.
 func untilEOF(ctx context.Context, input io.Reader) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -112,9 +111,9 @@ func fill(srv *mockserver.Server, state *stateFile, seed string) error {
 	return nil
 }
 
-// stop waits for requests and deliveries in progress. It saves the state even
-// if a request does not end in time. The state contains the remaining
-// deliveries as pending.
+// stop waits for requests and deliveries in progress, and then saves the state, even if
+// a request does not end in time. Deliveries that have not ended are pending in the
+// state.
 func stop(srv *mockserver.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -135,16 +134,17 @@ func version(build *debug.BuildInfo) string {
 	return fmt.Sprintf("mockserver %s, %s, %s/%s", release, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// heldListener accepts connections only after it is released. Clients that connect
-// earlier wait.
+// heldListener accepts connections only after it is released. Until then, clients that
+// connect wait.
 type heldListener struct {
 	net.Listener
 	released <-chan struct{}
 	release  func()
 }
 
-// listenHeld listens immediately to detect early that an address is in use. The
-// default token is public, so listenHeld accepts it only on loopback addresses.
+// listenHeld listens immediately to detect early that an address is in use. If the only
+// token is the default token, which is public, listenHeld accepts only loopback
+// addresses.
 func listenHeld(ctx context.Context, address string, defaultToken bool) (l heldListener, err error) {
 	to, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {

@@ -21,8 +21,8 @@ const (
 )
 
 // stateFile stores the state of a server in a file, for one process at a time. It writes
-// the whole state to a new file, which then replaces the old file. Therefore, the file
-// is always readable.
+// the whole state to a new file, which then replaces the old file, so the file is readable
+// at any time.
 type stateFile struct {
 	name   string
 	unlock func() error
@@ -152,7 +152,7 @@ func (s *stateFile) save() error {
 	return nil
 }
 
-// replace replaces the file with a new file. On Windows, it fails while another process,
+// replace replaces the file with a new file. On Windows, this fails while another process,
 // such as an editor or a virus scanner, has opened the file.
 func (s *stateFile) replace(name string) (err error) {
 	for _, pause := range []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond, 600 * time.Millisecond} {
@@ -164,8 +164,8 @@ func (s *stateFile) replace(name string) (err error) {
 	return err
 }
 
-// create creates a file, which only the owner can read. It replaces the file of a killed
-// process, and does not follow a symbolic link.
+// create creates a file that only the owner can read. If a killed process has left the
+// file, create replaces it. It does not follow a symbolic link.
 func create(name string) (*os.File, error) {
 	if info, err := os.Lstat(name); err == nil && !info.IsDir() {
 		_ = os.Remove(name)

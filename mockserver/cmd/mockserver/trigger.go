@@ -118,8 +118,8 @@ func (t triggering) body(samples []mockserver.Sample) ([]byte, error) {
 }
 
 // find returns the sample of an event with the given variant. The variant may be
-// shortened. Several variants can then begin with the given text, so find returns
-// the sample of the shortest one.
+// shortened, so several variants can begin with the given text. Then find returns the
+// sample of the shortest one.
 func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample, error) {
 	var known, names []string
 	var found *mockserver.Sample
@@ -192,7 +192,7 @@ type assignment struct {
 	value json.RawMessage
 }
 
-// parseAssignment parses path=value. A value that is not JSON is a string.
+// parseAssignment parses path=value. If the value is not JSON, it is a string.
 func parseAssignment(text string) (a assignment, err error) {
 	if !utf8.ValidString(text) {
 		return a, errors.New("must be UTF-8")
@@ -211,8 +211,8 @@ func parseAssignment(text string) (a assignment, err error) {
 	return a, err
 }
 
-// setField sets a field of an object, or an element of an array, in compact JSON. It
-// does not change other text. It adds a missing field at the end.
+// setField sets a field of an object, or an element of an array, in compact JSON, and
+// does not change any other text. If the field is missing, setField adds it at the end.
 func setField(value json.RawMessage, path []string, to json.RawMessage) (json.RawMessage, error) {
 	if len(path) == 0 {
 		return to, nil

@@ -1,6 +1,5 @@
 // Package activity publishes changes in the mock server, and counts the work in
-// progress. The package acquires only its own locks, so callers may hold any
-// other lock.
+// progress. Callers may hold any lock, because the package acquires only its own locks.
 package activity
 
 import (
@@ -21,9 +20,8 @@ const (
 	State    = "state"   // the whole state
 )
 
-// MaxLag is the maximum number of unread changes per subscriber. The feed
-// disconnects a subscriber that exceeds MaxLag. A disconnected subscriber must
-// reload the state.
+// MaxLag is the maximum number of unread changes per subscriber. If a subscriber
+// exceeds it, the feed disconnects the subscriber, which must then reload the state.
 const MaxLag = 1024
 
 // Feed sends changes to subscribers, and wakes callers that wait for a change. The zero
@@ -57,8 +55,8 @@ func (f *Feed) Revision() uint64 { return f.revision.Load() }
 // Revise increases the revision without publishing a change.
 func (f *Feed) Revise() { f.revision.Add(1) }
 
-// Publish publishes a change that has been made. If record is not nil, record() returns
-// the changed record. Publish calls record() only if there are subscribers.
+// Publish publishes a change that has been made. If record is not nil, it returns the
+// changed record. Publish calls it only if there are subscribers.
 func (f *Feed) Publish(kind string, record func() any) {
 	if kind != Request && kind != Fault {
 		f.Revise()
@@ -146,7 +144,7 @@ func (f *Feed) signalLocked() {
 }
 
 // Close ends all subscriptions and wakes all waiting callers. Without Close, a graceful
-// shutdown would wait for the requests from subscribers and from waiting callers. Later
+// shutdown would wait for the requests of these subscribers and callers. Later
 // subscriptions end immediately.
 func (f *Feed) Close() {
 	f.mu.Lock()

@@ -18,8 +18,8 @@ type PendingWork struct {
 	less  chan struct{} // closed when an account has no more work; nil if no caller waits
 }
 
-// Start increases the count for an account. Work without an account uses account 0.
-// Each call to Start requires a call to Done.
+// Start increases the count of work in progress for an account, or for account 0 if the
+// work has no account. After each call to Start, the caller must call Done.
 func (w *PendingWork) Start(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -25,7 +25,7 @@ func (n *Nullable) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &n.Value)
 }
 
-// MaxImport is the maximum number of contacts in an import (specification,
-// "Limits"). The number must equal maxItems in the OpenAPI document, because
-// the generator creates no constant for maxItems.
+// MaxImport is the maximum number of contacts in an import (specification, "Limits").
+// It must equal maxItems in the OpenAPI document, for which the code generator creates
+// no constant.
 const MaxImport = 1000

@@ -14,9 +14,8 @@ import (
 	"example.com/emailplatform/mockserver/model"
 )
 
-// Complete returns the tokens with their empty fields set to defaults. The
-// default for Value is defaultValue. If the list is empty, Complete returns one
-// token.
+// Complete returns the tokens with defaults for their empty fields; the default for
+// Value is defaultValue. If the list is empty, Complete returns one token.
 func Complete(given []model.Token, defaultValue string) []model.Token {
 	if len(given) == 0 {
 		given = []model.Token{{}}
@@ -61,9 +60,9 @@ func New(configured []model.Token, now func() time.Time) *Set {
 	return s
 }
 
-// Reset restores the configured tokens of an account, and replaces its added
-// tokens with the given tokens. Account 0 means all accounts. Reset restarts the
-// lifetime of each token.
+// Reset restores the configured tokens of an account, and replaces its added tokens with
+// the given tokens. The lifetime of each token starts again. Account 0 means all
+// accounts.
 func (s *Set) Reset(account int64, added ...model.Token) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,9 +123,9 @@ func (s *Set) tokens(wanted func(known) bool) (out []model.Token) {
 	return out
 }
 
-// Of returns a token for an account. A user id other than 0 selects only tokens of that
-// user. If there are several tokens, Of prefers the first valid token with write access,
-// and then a valid token. Without a valid token, Of returns an expired one.
+// Of returns a token for an account. If user is not 0, Of considers only tokens of that
+// user. Among several tokens, it prefers the first valid token with write access, then a
+// valid token, and then an expired one.
 func (s *Set) Of(account, user int64) (out model.Token, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -1,6 +1,7 @@
-// Package clock implements the virtual clock of the mock server, which runs at an offset
-// from time.Now or is frozen. Scheduled work is an alarm of the clock, so a caller can
-// advance the clock from one alarm to the next. All times are in UTC.
+// Package clock implements the virtual clock of the mock server, which runs at an
+// offset from time.Now or is frozen. All times are in UTC. To schedule work, callers
+// set an alarm of the clock. A caller that advances the clock can then move from one
+// alarm to the next.
 package clock
 
 import (
@@ -17,16 +18,16 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 )
 
-// The clock accepts times from the year minYear to the year maxYear. The
-// difference between any two times in the range fits in a [time.Duration].
+// The clock accepts times from the year minYear to the year maxYear, because the
+// difference between any two of these times fits in a [time.Duration].
 const (
 	minYear = 1970
 	maxYear = 2199
 	pastEnd = 10 // number of years that a running clock can exceed maxYear
 )
 
-// Clock is a virtual clock. Callers may hold their own locks, because the clock never
-// acquires them.
+// Clock is a virtual clock. Callers may hold their own locks when they call it, because
+// the clock never acquires them.
 type Clock struct {
 	options   Options
 	advancing chan struct{} // held by the caller that advances the clock
@@ -68,8 +69,8 @@ func New(o Options) *Clock {
 // Unix converts Unix seconds to a time in UTC.
 func Unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
-// plain returns a time in UTC without a monotonic clock reading. Without
-// monotonic readings, comparisons of times always use the wall clock.
+// plain returns a time in UTC without a monotonic clock reading, so comparisons of
+// times always use the wall clock.
 func plain(t time.Time) time.Time { return t.Round(0).UTC() }
 
 // Now returns the time without a monotonic clock reading, because the monotonic
@@ -130,7 +131,7 @@ func (c *Clock) change(how func()) {
 }
 
 // settleLocked freezes or resumes the clock, fires the due alarms, and notifies callers
-// of Moved. Every change to the clock calls settleLocked.
+// of Moved. It must be called after every change to the clock.
 func (c *Clock) settleLocked() {
 	c.freezeLocked()
 	c.ringLocked()
@@ -175,8 +176,8 @@ func (c *Clock) Moved() <-chan struct{} {
 	return c.moved
 }
 
-// Hold is the right to advance the clock. A held clock is frozen between calls to
-// [Hold.To].
+// Hold is the right to advance the clock. While the clock is held, it is frozen between
+// calls to [Hold.To].
 type Hold struct{ clock *Clock }
 
 // Hold waits for the right to advance the clock. It returns an error if ctx is
@@ -225,8 +226,8 @@ func (h *Hold) Release() {
 	<-h.clock.advancing
 }
 
-// State is the part of a snapshot that describes the clock. After a restore, a
-// running clock has the same offset from time.Now, and a frozen clock has the
+// State is the part of a snapshot that describes the clock. If the clock was running,
+// it has the same offset from time.Now after a restore; if it was frozen, it has the
 // same time.
 type State struct {
 	Ahead    Milliseconds `json:"ahead_ms"`
@@ -249,8 +250,8 @@ func (c *Clock) State() State {
 	return State{Ahead: Milliseconds(c.ahead)}
 }
 
-// Check returns an error if a state is invalid. The time of a running clock can
-// exceed the valid range.
+// Check returns an error if the time of a state is invalid. It can be up to pastEnd
+// years after maxYear, because a running clock does not stop there.
 func (s State) Check() error {
 	shows := s.FrozenAt
 	if shows.IsZero() {
@@ -262,8 +263,8 @@ func (s State) Check() error {
 	return nil
 }
 
-// Restore restores a valid state, or the configured state if s is nil. The caller
-// publishes the change, because it replaces the whole state.
+// Restore restores a valid state, or the configured state if s is nil. It does not
+// publish the change, because the caller replaces the whole state and publishes this.
 func (c *Clock) Restore(s *State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -340,9 +341,9 @@ type Alarm struct {
 	ring  func()
 }
 
-// At sets an alarm, which calls ring() in a new goroutine when the clock reaches the
-// time. Until ring() returns, the alarm counts as work in progress. The parameter what
-// describes the work that ring() does.
+// At sets an alarm, which calls ring in a new goroutine when the clock reaches the
+// time. Until ring returns, it counts as work in progress. The parameter what describes
+// this work.
 func (c *Clock) At(at time.Time, what string, ring func()) *Alarm {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -110,8 +110,8 @@ type document struct {
 
 var load = sync.OnceValue(table)
 
-// Operations returns all operations, keyed by their net/http patterns, such as
-// "GET /lists/{list_id}". Callers must not change the operations.
+// Operations returns all operations by their net/http patterns, such as "GET
+// /lists/{list_id}". Callers must not change the operations.
 var Operations = sync.OnceValue(func() map[string]*Operation {
 	all := map[string]*Operation{}
 	for _, o := range load().operations {

@@ -65,9 +65,9 @@ func validDomain(s string) bool {
 	return labels > 1
 }
 
-// ParseURL returns the URL of a receiver, or an error if a request to the URL would be
-// invalid or would reach another URL. Package url accepts white space, and package http
-// sends it unchanged in a query and encoded in a path.
+// ParseURL returns the URL of a receiver. It rejects white space, although package url
+// accepts it: package http would send it unchanged in a query, which is invalid, and
+// encoded in a path, which is another URL.
 func ParseURL(s string) (*url.URL, error) {
 	to, err := url.Parse(s)
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Hostname() == "" {

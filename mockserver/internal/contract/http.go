@@ -28,9 +28,8 @@ type Findings struct {
 	UnknownFields, UnknownParameters []string
 }
 
-// ValidateRequest validates the parameters of a request, unless r is nil, and the body,
-// which is JSON or empty. Unknown fields and parameters are errors only if rejectUnknown
-// or o.RejectUnknown is set.
+// ValidateRequest validates the parameters of a request, unless r is nil, and its body, which is JSON
+// or empty. If rejectUnknown or o.RejectUnknown is set, unknown fields and parameters are errors.
 func (o *Operation) ValidateRequest(r *http.Request, body []byte, rejectUnknown bool) (found Findings, err error) {
 	v := validator{text: text{b: body}, request: true, rejectUnknown: rejectUnknown || o.RejectUnknown}
 	if o.ID == "importContacts" {
@@ -138,8 +137,8 @@ func (v *validator) knownEntry(at *location) bool {
 	return false
 }
 
-// ValidateResponse validates the response to a request. A nil operation means
-// that the path is unknown, so the response must be an error.
+// ValidateResponse validates the response to a request. If the operation is nil, the path is unknown,
+// so the response must be an error.
 func (o *Operation) ValidateResponse(r *http.Request, status int, header http.Header, body []byte) error {
 	name := r.Method + " " + r.URL.Path
 	want, known := Response{"application/json", load().problem}, true

@@ -15,13 +15,14 @@ import (
 )
 
 // TextError is the error for JSON with a string that is not Unicode text (RFC 8259,
-// sections 8.1 and 8.2). Package json would replace a part of the string with U+FFFD.
+// sections 8.1 and 8.2). Without this error, package json would replace a part of the
+// string with U+FFFD.
 type TextError string
 
 func (e TextError) Error() string { return string(e) }
 
-// CheckText returns an error with the location of the first string in a JSON value that
-// is not Unicode text. If nul is false, U+0000 is an error too. The JSON must be valid.
+// CheckText returns an error with the location of the first string in a valid JSON
+// value that is not Unicode text. If nul is false, U+0000 is an error too.
 func CheckText(value []byte, nul bool) error {
 	at, err := textError(value, nul)
 	if err == nil {

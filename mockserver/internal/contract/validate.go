@@ -186,9 +186,9 @@ const (
 	maxName    = 100 // maximum length of a name in bytes
 )
 
-// unknownField records a field that is not in the schema. A name that differs from
-// a known name only in letter case is always an error, because encoding/json
-// accepts the name but the platform does not.
+// unknownField records a field that is not in the schema. A name that differs from a
+// known name only in letter case is always an error, because encoding/json treats it as
+// the known name but the platform ignores it.
 func (v *validator) unknownField(s *Schema, field *location) {
 	name := string(field.name)
 	var known []string
@@ -205,8 +205,8 @@ func (v *validator) unknownField(s *Schema, field *location) {
 	}
 }
 
-// event records the name of an unknown event. The list of names in the specification is
-// incomplete, so the name is an error only if unknown fields are errors.
+// event records the name of an unknown event. Only if unknown fields are errors, the
+// name is an error too, because the list of names in the specification is incomplete.
 func (v *validator) event(at *location, name string) {
 	known := load().events
 	if _, ok := known[name]; ok || name == "" {

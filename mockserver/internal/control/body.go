@@ -19,8 +19,8 @@ import (
 // response.
 type nothing struct{}
 
-// decodeBody decodes the JSON object of a request, and returns an error if it does
-// not match the schema. It treats an empty body as an empty object.
+// decodeBody decodes the JSON object of a request, and returns an error if the object
+// does not match the schema. An empty body counts as an empty object.
 func decodeBody[T any](r *http.Request, s *contract.Schema) (in T, err error) {
 	if r.ContentLength > gateway.MaxBody {
 		return in, tooLarge(gateway.MaxBody)
@@ -41,9 +41,9 @@ func decodeBody[T any](r *http.Request, s *contract.Schema) (in T, err error) {
 	return in, nil
 }
 
-// limited returns a reader for a request body that returns an [http.MaxBytesError] if the
-// body exceeds the size limit. If the Content-Length already exceeds the limit, or the
-// body is compressed, limited itself returns an error.
+// limited returns a reader for a request body. If the body exceeds the size limit, the
+// reader returns an [http.MaxBytesError]. If this is known before, from the
+// Content-Length, or if the body is compressed, limited itself returns an error.
 func limited(r *http.Request, limit int64) (io.Reader, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)

@@ -1,7 +1,6 @@
 // Package control serves the control routes under /_mock/ for tests, on the same port as
-// the API. Their description is docs/control-api.md. go generate writes this file: the
-// text comes from manual.tmpl, and the tables of parameters and types come from the
-// routes.
+// the API. They are described in docs/control-api.md, which go generate writes: the text
+// comes from manual.tmpl, and the tables of parameters and types come from the routes.
 //
 // The files form three layers, from the highest to the lowest:
 //
@@ -57,9 +56,8 @@ func New(e *engine.Engine, o Options) http.Handler {
 	return c.guarded(mux)
 }
 
-// unrouted handles requests that match no route. It responds with a file of the
-// console or with an error. It redirects browsers to the console instead of
-// returning an error.
+// unrouted handles requests that match no route. It responds with a file of the console,
+// redirects a browser to the console, or responds with an error.
 func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	browser := strings.Contains(r.Header.Get("Accept"), "text/html")
 	methods := gateway.Allowed(mux, Prefix, r)

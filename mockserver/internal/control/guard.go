@@ -73,7 +73,7 @@ func tokenOf(r *http.Request) string {
 }
 
 // keepToken moves a token from the URL to a cookie, because browsers store URLs in
-// their history. Scripts and other sites cannot use the cookie.
+// their history. The cookie is not available to scripts and other sites.
 func keepToken(w http.ResponseWriter, r *http.Request, token string) {
 	cookiePath := Prefix
 	if r.URL.Path == Prefix {
@@ -94,13 +94,13 @@ func keepToken(w http.ResponseWriter, r *http.Request, token string) {
 	gateway.Redirect(w, http.StatusSeeOther, "./"+last, query.Encode())
 }
 
-// crossSite reports whether a page from another site sent the request. crossSite
-// returns false if the user followed a link. [http.CrossOriginProtection] is not
-// used, because it allows all GET requests.
+// crossSite reports whether a page from another site sent the request. If the user
+// followed a link, crossSite returns false. It does not use
+// [http.CrossOriginProtection], which allows all GET requests.
 //
-// Browsers send Sec-Fetch-Site only over TLS and to loopback hosts. Without
-// Sec-Fetch-Site, the Origin header must match the Host header. The Host header
-// is only a fallback, because some proxies replace its value.
+// Browsers send Sec-Fetch-Site only over TLS and to loopback hosts. If it is missing,
+// the Origin header must match the Host header. This is only a fallback, because some
+// proxies replace the value of the Host header.
 func crossSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":

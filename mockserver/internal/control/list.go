@@ -133,8 +133,8 @@ func (s *search[V, T]) matches(v V) bool {
 	return !slices.ContainsFunc(s.words, func(word []byte) bool { return !bytes.Contains(s.buffer, word) })
 }
 
-// lines appends strings to a buffer, one per line. A search term contains no line
-// break, so it cannot match across two strings.
+// lines appends strings to a buffer, one per line. A search over the buffer cannot match across two
+// strings, because a search term contains no line break.
 func lines(to []byte, texts ...string) []byte {
 	for _, text := range texts {
 		to = append(append(to, text...), '\n')
@@ -142,8 +142,8 @@ func lines(to []byte, texts ...string) []byte {
 	return to
 }
 
-// folded returns text without differences in case and in the form of accents (NFC), in
-// place if the text is ASCII. It also removes the difference between the forms of sigma.
+// folded returns text without differences in case and in the form of accents (NFC). It also removes the
+// difference between the forms of sigma. If the text is ASCII, folded changes it in place.
 func folded(text []byte) []byte {
 	for i, c := range text {
 		if c >= utf8.RuneSelf {
@@ -165,8 +165,8 @@ type recordList[T any] struct {
 	ids []string // ids of the records in data
 }
 
-// page returns the page of records that a request selects. If the number of records is
-// known and the request has no filters, page does not read the records after the page.
+// page returns the page of records that a request selects. It reads the records after the page only to
+// count them, so if the number is known and the request has no filters, it stops at the end of the page.
 func (l listing[V, T]) page(r *request) (out recordList[T], err error) {
 	n, all, err := l.find(r)
 	if err != nil {

@@ -201,8 +201,8 @@ func (c *Control) request(id string) (*gateway.Record, error) {
 	return found("request", id, c.API.Log.Record(id))
 }
 
-// resend sends a logged request again, with an access token of its account. It returns nil if a fault rule closes the
-// connection or delays the end of the response.
+// resend sends a logged request again, with an access token of its account. If a fault rule closes the connection or
+// delays the end of the response, resend returns nil.
 func (c *Control) resend(r *request) (*gateway.Record, error) {
 	old, err := c.request(r.PathValue("id"))
 	if err != nil {

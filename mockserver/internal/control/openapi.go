@@ -41,7 +41,8 @@ var entries = sync.OnceValue(func() (out []entry) {
 })
 
 // servePlatform responds with the API's OpenAPI document. It adds a server to the
-// document, so generated clients can call the API as a user of an account.
+// document, which processes requests as a user of an account, so generated clients can
+// call the API.
 func servePlatform(w http.ResponseWriter, _ *request) error {
 	const asAccount = `
   - url: accounts/{account_id}/api

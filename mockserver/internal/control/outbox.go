@@ -99,7 +99,8 @@ func (c *Control) export(media string, write func(io.Writer, iter.Seq[model.Mess
 	})
 }
 
-// writeMessages writes a JSON array. It ignores errors, because the sequence ends when the client is gone.
+// writeMessages writes a JSON array. It ignores errors, because they mean that the client is gone, and the
+// sequence then ends anyway.
 func writeMessages(w io.Writer, messages iter.Seq[model.Message]) {
 	separator, encoder := "[", json.NewEncoder(w)
 	for m := range messages {

@@ -19,8 +19,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// route declares a control route. Requests are validated against this declaration.
-// The manual and /_mock/openapi.json are generated from it.
+// route declares a control route. The declaration is used to validate requests, and to
+// generate the manual and /_mock/openapi.json.
 type route struct {
 	method  string // * means any method
 	path    string // including Prefix
@@ -204,8 +204,8 @@ func (q query) id(name string) int64 {
 	return n
 }
 
-// check validates the parameters of a query, or the filters in a body. Unknown names
-// are allowed if the parameter others is true.
+// check validates the parameters of a query, or the filters in a body. If the parameter
+// others is true, unknown names are allowed.
 func check(params []param, given url.Values, others bool, where, what string) (query, error) {
 	q := query{}
 	wrong := &apierror.Error{Status: http.StatusUnprocessableEntity}

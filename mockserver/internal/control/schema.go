@@ -18,8 +18,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// names contains the names of types in the OpenAPI document. Types in the responses of
-// more than one route have a name.
+// names contains the names of types in the OpenAPI document. A type has a name if
+// several routes return it.
 func names() map[reflect.Type]string {
 	return map[reflect.Type]string{
 		reflect.TypeFor[platform.Record]():       "Message",

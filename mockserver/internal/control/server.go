@@ -155,8 +155,8 @@ func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) 
 }
 
 // apiURL returns the part of the URL after /api. Some clients treat everything after
-// /api/ as one path parameter, so they escape its slashes and double-escape other
-// characters.
+// /api/ as one path parameter, so they escape its slashes and escape other characters
+// twice. apiURL reverses this.
 func apiURL(u *url.URL) (*url.URL, error) {
 	_, path, _ := strings.Cut(u.EscapedPath(), "/api/")
 	if !strings.Contains(path, "/") {

@@ -83,8 +83,8 @@ type clockBody struct {
 	Frozen *bool   `json:"frozen,omitempty" doc:"true freezes the clock; false resumes the clock"`
 }
 
-// setClock freezes the clock before it sets the time, so a frozen clock shows exactly
-// the requested time. If the body is invalid, setClock changes nothing.
+// setClock freezes the clock before it sets the time, so that a frozen clock shows
+// exactly the requested time. If the body is invalid, setClock changes nothing.
 func (c *Control) setClock(_ *request, in clockBody) (view clock.View, err error) {
 	if in.Now == nil && in.Frozen == nil {
 		return view, apierror.New(http.StatusUnprocessableEntity, "missing", "must contain now or frozen", "body")

@@ -28,8 +28,8 @@ type waitBody struct {
 	waitFilters
 }
 
-// waitFilters contains the filters for all kinds of records. Only the filters for the
-// requested kind are valid.
+// waitFilters contains the filters for all kinds of records. A request can use only the
+// filters of its kind.
 type waitFilters struct {
 	AccountID *int64  `json:"account_id,omitzero" min:"1" doc:"the account; the default is all accounts"`
 	Search    *string `json:"search,omitzero" doc:"words that the records must contain, separated by spaces; only valid in a wait for records"`

@@ -73,9 +73,9 @@ type Waiting struct {
 }
 
 // Stats returns the counts for an account, in total and for each minute from the first to
-// the last, inclusive. Account 0 means all accounts. Deliveries without an account are
-// included in the counts for every account. The running time depends on the number of
-// webhooks, not on the number of deliveries.
+// the last, inclusive. Account 0 means all accounts. Deliveries without an account count
+// for every account. The running time depends on the number of webhooks, not on the
+// number of deliveries.
 func (d *Dispatcher) Stats(account, from, until int64) Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -148,8 +148,8 @@ func (q *queue) waits(now time.Time) []Waiting {
 }
 
 // earliest returns the earliest NextAttempt of the scheduled deliveries in the given
-// state. It returns the zero time if none of the first 100 scheduled deliveries is in
-// the given state.
+// state. It looks at only 100 scheduled deliveries, and returns the zero time if none of
+// them has this state.
 func (q *queue) earliest(state model.DeliveryState) time.Time {
 	for _, n := range q.retries[:min(len(q.retries), 100)] {
 		if x := q.history.at(n); x.State == state {

@@ -1,6 +1,5 @@
-// Package delivery delivers events to webhooks. The dispatcher signs each body,
-// obeys rate limits, and retries each delivery until it succeeds or fails
-// permanently.
+// Package delivery delivers events to webhooks. Its dispatcher signs each body, obeys
+// rate limits, and retries each delivery until it succeeds or fails permanently.
 //
 // Each webhook has a queue. A delivery passes through these states:
 //
@@ -10,9 +9,9 @@
 //	   │      Redeliver      └───► failed: no retries remain
 //	   └─► dropped, by a fault
 //
-// The dispatcher's mutex guards all queues and the history. Callers may hold the
-// platform's mutex when they acquire the dispatcher's mutex. Acquiring the
-// platform's mutex while holding the dispatcher's mutex can deadlock.
+// The dispatcher's mutex guards all queues and the history. Callers may acquire it
+// while they hold the platform's mutex, but not in the opposite order, which can
+// deadlock.
 package delivery
 
 import (
@@ -47,8 +46,8 @@ func DefaultRetrySchedule() []time.Duration {
 // DefaultConcurrency is the maximum number of concurrent attempts per webhook.
 const DefaultConcurrency = 4
 
-// Dispatcher delivers events to webhooks. Each webhook has a queue, and each
-// attempt in progress has a goroutine. Queues are independent of each other.
+// Dispatcher delivers events to webhooks. Each webhook has its own queue, so webhooks
+// do not delay each other, and each attempt in progress has a goroutine.
 type Dispatcher struct {
 	Options
 
@@ -126,8 +125,8 @@ func (d *Dispatcher) Wants(account int64, event events.Name) bool {
 	return slices.ContainsFunc(d.subscribers[subscription{account, event}], func(q *queue) bool { return !q.hook.Archived })
 }
 
-// Archive pauses or resumes deliveries to a webhook. Queued deliveries are
-// kept.
+// Archive pauses deliveries to a webhook, or resumes them if archived is false. Queued
+// deliveries are kept.
 func (d *Dispatcher) Archive(id int64, archived bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -239,8 +238,8 @@ func (d *Dispatcher) SendTo(account int64, url string, secret webhook.Secret, bo
 	return d.pushLocked(d.targetLocked(account, url, secret), ownEvent(account, body))
 }
 
-// targetLocked returns the queue for a URL without a webhook. The queue's id is
-// negative, so it differs from the ids of webhooks.
+// targetLocked returns the queue for a URL without a webhook. The id of the queue is
+// negative, because positive ids belong to webhooks.
 func (d *Dispatcher) targetLocked(account int64, to string, secret webhook.Secret) *queue {
 	for _, q := range d.queues {
 		if q.once && q.hook.AccountID == account && q.hook.URL == to && q.hook.Secret == secret.Reveal() && q.hook.Hash == secret.HashFunction() {
@@ -305,9 +304,8 @@ func (d *Dispatcher) run(q *queue, x *delivery, a model.Attempt, rule *model.Fau
 	}
 }
 
-// attempt makes one attempt. It applies the fault if a rule selected the attempt.
-// attempt reads only constant fields of the delivery, because it does not hold the
-// lock.
+// attempt makes one attempt. If a fault rule selected the attempt, attempt applies the
+// fault. It does not hold the lock, so it reads only constant fields of the delivery.
 func (d *Dispatcher) attempt(x *delivery, a *model.Attempt, rule *model.FaultRule) {
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
@@ -379,7 +377,7 @@ func (d *Dispatcher) Redeliver(id string) error {
 	return nil
 }
 
-// Next returns the time until the earliest pending delivery is due, and a
+// Next returns the time until the earliest pending delivery of an account is due, and a
 // description of its queue. Account 0 means all accounts.
 func (d *Dispatcher) Next(account int64) (wait time.Duration, what string) {
 	d.mu.Lock()
@@ -395,9 +393,9 @@ func (d *Dispatcher) Next(account int64) (wait time.Duration, what string) {
 	return wait, what
 }
 
-// ClockSet starts the due attempts and resets the alarms after the clock was set. If
-// the clock was set back and the alarms were not reset, deliveries that wait for a rate
-// limit would start too late.
+// ClockSet starts the due attempts and resets the alarms after the clock was set.
+// Otherwise, if the clock was set back, deliveries that wait for a rate limit would
+// start too late.
 func (d *Dispatcher) ClockSet() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -410,8 +408,8 @@ func (d *Dispatcher) ClockSet() {
 // current receiver.
 func (d *Dispatcher) SetTarget(host string, handler http.Handler) { d.target.set(host, handler) }
 
-// Close cancels the attempts in flight and waits for them. It prevents further
-// attempts.
+// Close cancels the attempts in flight and waits for them. Afterwards, there are no
+// further attempts.
 func (d *Dispatcher) Close() {
 	d.mu.Lock()
 	d.closed = true

@@ -37,9 +37,9 @@ func unmapped(network netip.Prefix) netip.Prefix {
 	return network
 }
 
-// dial connects to the host and port of a URL. Before it sends the first
-// packet, it checks the resolved address, so a host name cannot bypass the
-// check.
+// dial connects to the host and port of a URL. It checks the resolved address before it
+// sends the first packet, because a permitted host name could resolve to a forbidden
+// address.
 func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -99,9 +99,9 @@ func (g *guard) rejectReason(host string, addr netip.Addr) string {
 }
 
 // special reports whether an address is shared, reserved or for documentation, or
-// contains an IPv4 address. Package netip has no methods for such addresses, so the
-// blocks come from the IANA special-purpose registries. Every IPv6 address outside
-// 2000::/3 is special, because only this block contains public addresses.
+// contains an IPv4 address. The blocks come from the IANA special-purpose registries,
+// because package netip has no methods for them. Every IPv6 address outside 2000::/3 is
+// special, because only this block contains public addresses.
 func special(addr netip.Addr) bool {
 	if addr.Is6() && !netip.MustParsePrefix("2000::/3").Contains(addr) {
 		return true
@@ -149,8 +149,8 @@ func metadata4(addr netip.Addr) bool {
 }
 
 // embedded4 returns the IPv4 addresses that a gateway or tunnel may derive from an IPv6
-// address. Network operators choose the prefixes, so only the position of the IPv4
-// address is known:
+// address. Network operators choose their own prefixes, so embedded4 does not check the
+// prefix, but only the positions at which the IPv4 address can be:
 //
 //   - In 6to4 addresses (RFC 3056), it follows the first two bytes.
 //   - In translated addresses (RFC 6052), it follows a prefix of 4 to 8 or 12 bytes,

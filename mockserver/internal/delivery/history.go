@@ -17,8 +17,8 @@ import (
 // deleted.
 const MaxEvents = 10_000
 
-// delivery is the delivery of an event to a webhook. Only deliveries that
-// edit() returned may be changed.
+// delivery is the delivery of an event to a webhook. To change a delivery, get it from
+// edit.
 type delivery struct {
 	model.Delivery
 	progress
@@ -70,8 +70,8 @@ func (h *history) add(x *delivery) {
 
 func (h *history) at(n int) *delivery { return h.deliveries.At(n - 1) }
 
-// edit returns the delivery with the given number. The caller may change the
-// delivery while holding the dispatcher's mutex.
+// edit returns the delivery with the given number. The caller may change it while
+// holding the dispatcher's mutex.
 func (h *history) edit(n int) *delivery {
 	return h.deliveries.Edit(n - 1)
 }
@@ -117,8 +117,9 @@ func (h *history) addEvent(e *Event, deliveries []string) *model.FiredEvent {
 	return out
 }
 
-// deleteAccount deletes the events and deliveries of an account. A placeholder replaces each
-// deleted delivery, because delivery ids contain positions in the history.
+// deleteAccount deletes the events and deliveries of an account. It replaces each
+// deleted delivery with a placeholder, because delivery ids contain positions in the
+// history.
 func (h *history) deleteAccount(account int64) {
 	for i := range h.deliveries.Len() {
 		x := h.deliveries.At(i)
@@ -133,8 +134,8 @@ func (h *history) deleteAccount(account int64) {
 	h.events = slices.DeleteFunc(slices.Clone(h.events), func(e *model.FiredEvent) bool { return e.AccountID == account })
 }
 
-// Events calls wanted() for each logged event and returns copies of the accepted
-// events, oldest first. The dispatcher is not locked during calls to wanted().
+// Events calls wanted for each logged event and returns copies of the events for which
+// it returns true, oldest first. The dispatcher is not locked during these calls.
 func (d *Dispatcher) Events(wanted func(*model.FiredEvent) bool) []model.FiredEvent {
 	out := []model.FiredEvent{}
 	for _, e := range slices.Backward(d.NewestEvents()) {
@@ -224,9 +225,9 @@ func (d *Dispatcher) Record(id string) *Record {
 	return out
 }
 
-// maxAttempts returns the maximum number of attempts for a delivery. The number
-// includes the attempts before the last redelivery, because a redelivery restarts
-// the retry schedule.
+// maxAttempts returns the maximum number of attempts for a delivery. A redelivery
+// restarts the retry schedule, so the number includes the attempts before the last
+// redelivery.
 func (d *Dispatcher) maxAttempts(x *delivery, q *queue) int {
 	done := len(x.Attempts)
 	most := done - x.Tries + 1

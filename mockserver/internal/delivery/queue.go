@@ -70,9 +70,9 @@ func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
 	return max(0, at.Sub(now)), ok
 }
 
-// take removes a delivery that is due from the queue and returns it. The caller must
-// know that a delivery is due, and may change the delivery. Due retries come before
-// new deliveries.
+// take removes a delivery that is due from the queue and returns it. Due retries come
+// before new deliveries. The caller must know that a delivery is due, and may change the
+// returned delivery.
 func (q *queue) take(now time.Time) *delivery {
 	from := &q.pending
 	if len(q.retries) > 0 && !q.firstRetry().After(now) {
@@ -91,8 +91,8 @@ func (q *queue) release(x *delivery) {
 	}
 }
 
-// count counts an attempt toward the rate limit. It stores at most RateLimit attempts.
-// RateLimit can exceed the range of int.
+// count counts an attempt toward the rate limit. It keeps only the last RateLimit
+// attempts. RateLimit can exceed the range of int.
 func (q *queue) count(start time.Time) {
 	if q.hook.RateLimit != 0 {
 		q.starts = append(q.starts, start)
@@ -111,8 +111,8 @@ func (q *queue) place(x *delivery) {
 }
 
 // push adds a new delivery to the queue, and applies the fault if a rule selected the
-// delivery. A reordered delivery waits until the new delivery has been attempted, because
-// concurrent attempts could arrive in any order.
+// delivery. If an earlier delivery was reordered, it waits until the new delivery has
+// been attempted, because concurrent attempts could arrive in any order.
 func (q *queue) push(x *delivery, rule *model.FaultRule, now time.Time) {
 	var applied model.Fault
 	if rule != nil {
@@ -155,7 +155,7 @@ func (q *queue) attempted(x *delivery) {
 }
 
 // later schedules a delivery for the given time. Deliveries with the same time are
-// attempted in the order of the calls to later().
+// attempted in the order in which they were scheduled.
 func (q *queue) later(x *delivery, at time.Time) {
 	x.NextAttempt = at
 	i := sort.Search(len(q.retries), func(i int) bool { return q.history.at(q.retries[i]).NextAttempt.After(at) })

@@ -61,7 +61,8 @@ func (s *Snapshot) Deliveries() iter.Seq[Saved] {
 	}
 }
 
-// Check validates a state. Its deliveries must refer to the given webhooks.
+// Check validates a state. The webhooks of its deliveries must be among the given
+// webhooks.
 func (s State) Check(hooks []Webhook) error {
 	names := map[string]bool{"": true}
 	for _, h := range hooks {
@@ -107,8 +108,8 @@ func (d *Dispatcher) DropPending() {
 	}
 }
 
-// Replace replaces the webhooks and the history. It first removes all pending
-// deliveries.
+// Replace removes all pending deliveries, and then replaces the webhooks and the
+// history.
 func (d *Dispatcher) Replace(hooks []Webhook, from State) {
 	d.DropPending()
 	d.mu.Lock()

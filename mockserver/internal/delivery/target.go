@@ -65,8 +65,8 @@ func (t *target) set(host string, handler http.Handler) {
 	}
 }
 
-// post makes one attempt. It returns the status and the beginning of the
-// response body, or an error. It does not follow redirects.
+// post makes one attempt, without following redirects. It returns the status and the
+// beginning of the response body, or an error.
 func (t *target) post(
 	ctx context.Context, to string, header http.Header, body []byte,
 ) (status int, response, problem string) {
@@ -93,8 +93,8 @@ func (t *target) post(
 	return res.StatusCode, string(read), problem
 }
 
-// fail simulates an attempt with a fault. It sends the delivery with post() only if the
-// fault occurs after processing.
+// fail simulates an attempt with a fault. If the fault occurs after processing, it
+// first sends the delivery with post.
 func (t *target) fail(
 	ctx context.Context, f model.Fault, post func() (int, string, string),
 ) (status int, response, problem string) {
@@ -118,8 +118,8 @@ func (t *target) fail(
 	return cmp.Or(f.Status, http.StatusServiceUnavailable), f.Body[:min(len(f.Body), maxResponse)], ""
 }
 
-// handler returns the handler in this process for a URL, or nil if there is none. A URL
-// with its scheme's default port matches a host without a port.
+// handler returns the handler in this process for a URL, or nil if there is none. It
+// treats a host without a port like the host with the default port of the URL's scheme.
 func (t *target) handler(to *url.URL) http.Handler {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

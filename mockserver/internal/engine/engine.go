@@ -25,9 +25,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Engine contains the parts of the mock server, from the lowest to the
-// highest layer. The exported fields do not change after the engine is
-// created.
+// Engine contains the parts of the mock server, from the lowest to the highest layer. After
+// the engine is created, the exported fields do not change.
 type Engine struct {
 	Account int64                // default account for seeds
 	Lookups platform.LookupLimit // as configured
@@ -125,8 +124,8 @@ func (b *baseline) read() io.Reader {
 }
 
 // clock returns the state of the clock after a reset, or nil to use the state in the
-// snapshot. The snapshot of a running clock contains an offset from time.Now, so
-// each reset would restore a later time.
+// snapshot. It does not use the state of a running clock, because this contains an offset
+// from time.Now, so each reset would restore a later time.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil

@@ -79,7 +79,7 @@ func (e *Engine) seedOne(raw []byte) error {
 	return s.err
 }
 
-// each calls add() for each item until an error occurs. It stores the error with the
+// each calls add for each item until add returns an error, and keeps this error with the
 // position of the item.
 func each[T any](s *seeder, kind string, items []T, add func(T) error) {
 	for i, item := range items {
@@ -136,8 +136,8 @@ func (s *seeder) addList(in seedList) error {
 	return nil
 }
 
-// addContacts imports contacts in batches. The contacts in a batch have the
-// same status.
+// addContacts imports contacts in batches. All contacts in a batch have the same status,
+// because an import has only one.
 func (s *seeder) addContacts(list int64, contacts []seedContact) error {
 	if err := checkIDs(contacts); err != nil {
 		return err
@@ -221,8 +221,8 @@ func (s *seeder) addWebhook(in seedWebhook) error {
 	return err
 }
 
-// named replaces the name of a record with the record's id. The seed object
-// must contain the record.
+// named replaces the name of a record with the record's id. The record must be in the
+// same seed object.
 func named(id *int64, name **string, what string, ids map[string]int64) error {
 	if *name == nil {
 		return nil
@@ -238,8 +238,8 @@ func named(id *int64, name **string, what string, ids map[string]int64) error {
 	return nil
 }
 
-// submit validates the body of an operation as the gateway does, and calls the operation.
-// An error begins with the path of the invalid field.
+// submit validates the body of an operation as the gateway does, and then calls the
+// operation. An error begins with the path of the invalid field.
 func submit[Body, Out any, In ~struct{ Body *Body }](
 	s *seeder, pattern string, body any, fixed platform.Fixed, operate func(context.Context, In) (Out, error),
 ) (out Out, err error) {

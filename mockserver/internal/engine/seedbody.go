@@ -11,8 +11,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// SeedSchema is the schema of one object in a seed. A valid object can still conflict
-// with other records, for example if an id is in use.
+// SeedSchema is the schema of one object in a seed. An object that matches it can still
+// conflict with other records, for example if an id is in use.
 var SeedSchema = sync.OnceValue(func() *contract.Schema {
 	return schema.Types{
 		Request: true,
@@ -135,8 +135,8 @@ func oneContent() object {
 	}}}
 }
 
-// oneList rejects an object with both the id and the name of a list. A workflow must have
-// one of them, and its content must have a template, HTML or text.
+// oneList rejects an object that has both the id and the name of a list. A workflow must
+// have one of them, and its content must have a template, HTML or text.
 func oneList(workflow bool) object {
 	if !workflow {
 		return object{"not": required("list_id", "list")}

@@ -80,8 +80,8 @@ func (e *Engine) pass(ctx context.Context, wait time.Duration, moved <-chan stru
 	return nil
 }
 
-// WaitFor waits until condition() returns true. WaitFor calls condition() once at the
-// start, and again after every change.
+// WaitFor waits until condition returns true. It calls condition once at the start, and
+// again after every change.
 func (e *Engine) WaitFor(ctx context.Context, condition func() bool) error {
 	for {
 		changed, open := e.Changes.Changed() // before condition(), because condition() may miss later changes
@@ -151,8 +151,8 @@ func (e *Engine) advance(ctx context.Context, choose func(now time.Time) (end ti
 	return nil
 }
 
-// SetNow sets the clock. If the clock is set back, rate limits ignore
-// attempts after the new time.
+// SetNow sets the clock. If it is set back, rate limits ignore attempts that are later
+// than the new time.
 func (e *Engine) SetNow(to time.Time) error {
 	if err := e.Clock.Set(to); err != nil {
 		return err

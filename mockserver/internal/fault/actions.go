@@ -27,8 +27,8 @@ const (
 	attempts // attempts to make a delivery
 )
 
-// Action describes an action. Validation, the manual and the console follow from the
-// table.
+// Action describes an action of fault rules. The table of actions determines the
+// validation, the manual and the console.
 type Action struct {
 	Name    model.FaultAction `json:"action" doc:"the action"`
 	Label   string            `json:"label" doc:"the action as a short command"`
@@ -116,7 +116,7 @@ func (a Action) targets() (names []string) {
 	return names
 }
 
-// table contains all actions. It never changes.
+// table contains all actions. It never changes, so it can be a package variable.
 var table = actions() //nolint:gochecknoglobals // like a constant, which Go does not have for slices
 
 // Described returns all actions.
@@ -164,9 +164,9 @@ func Actions() (names []model.FaultAction) {
 	return names
 }
 
-// Apply applies a fault to a request. To process the request and write the response, it
-// calls act(). To close the connection, it panics with [http.ErrAbortHandler]. When the
-// plan is closed, delays end and hanging requests are aborted.
+// Apply applies a fault to a request. To process the request and write the response,
+// Apply calls act. To close the connection, it panics with [http.ErrAbortHandler]. When
+// the plan is closed, delays end and hanging requests are aborted.
 func (p *Plan) Apply(f model.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Read the body first, because net/http detects a closed connection only
 	// after the body is read.
@@ -255,7 +255,7 @@ func respondOversize(f model.Fault, w http.ResponseWriter, response *inprocess.R
 }
 
 // truncate sends the full Content-Length, but only half of the body. If the body is
-// empty, truncate closes the connection without a response.
+// empty, there is nothing to truncate, so it closes the connection without a response.
 func truncate(a *inprocess.Recording, w http.ResponseWriter) {
 	if a.Body.Len() == 0 {
 		abort(w)

@@ -1,8 +1,8 @@
 // Package fault implements fault injection.
 //
-// The gateway calls [Plan.Request] to select a rule, and [Plan.Apply] to apply it. The
-// platform and the delivery dispatcher call [Plan.Message] and [Plan.Delivery], and apply
-// the rules themselves.
+// For a request, the gateway calls [Plan.Request] to select a rule, and [Plan.Apply] to
+// apply it. For messages and deliveries, the platform and the delivery dispatcher call
+// [Plan.Message] and [Plan.Delivery], and apply the rules themselves.
 package fault
 
 import (
@@ -218,7 +218,7 @@ type RuleWire struct {
 // WireOf converts a rule to JSON.
 func WireOf(r model.FaultRule) RuleWire { return RuleWire{r, r.Delay.Milliseconds()} }
 
-// Plan contains the fault rules. Each rule counts its matches. If several rules
+// Plan contains the fault rules, each of which counts its matches. If several rules
 // select a target, the first rule applies.
 type Plan struct {
 	log     *slog.Logger
@@ -252,8 +252,9 @@ func (p *Plan) Until(ctx context.Context) (context.Context, context.CancelFunc) 
 	return ctx, func() { stop(); cancel() }
 }
 
-// chooseSeed returns the given seed, or a random seed if the given seed is 0. A
-// random seed is less than 1<<53, so JavaScript can represent the seed exactly.
+// chooseSeed returns the given seed, or a random seed if the given seed is 0. A random
+// seed is less than 1<<53, because the console's JavaScript can represent only such
+// integers exactly.
 func chooseSeed(seed uint64) uint64 {
 	if seed == 0 {
 		return rand.Uint64N(1<<53-1) + 1 //nolint:gosec // chance, not a secret
@@ -286,9 +287,9 @@ func (p *Plan) Add(faults []model.Fault) ([]model.FaultRule, error) {
 	return added, nil
 }
 
-// beginLocked assigns the next random stream to a rule. The numbers of the streams
-// restart from 1 when the seed is set or the plan becomes empty, so adding the same rules
-// to an empty plan always assigns the same streams.
+// beginLocked gives a rule the next random stream. The streams are numbered from 1 again
+// when the seed is set or the plan becomes empty, so the same rules in an empty plan
+// always get the same streams.
 func (p *Plan) beginLocked(r *rule) {
 	p.streams++
 	r.Calls, r.Hits = 0, 0
@@ -321,7 +322,7 @@ func (p *Plan) Set(id string, f model.Fault) (out model.FaultRule, err error) {
 	return out, nil
 }
 
-// Reseed sets the seed and resets all counts. 0 means a random seed.
+// Reseed sets the seed and resets all counts. A seed of 0 means a random seed.
 func (p *Plan) Reseed(seed uint64) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -333,7 +334,8 @@ func (p *Plan) Reseed(seed uint64) uint64 {
 	return p.seed
 }
 
-// Random returns the next random stream for choices outside the rules. It depends on the seed and the number of calls.
+// Random returns the next random stream for choices outside the rules. The stream
+// depends only on the seed and the number of calls.
 func (p *Plan) Random() *rand.Rand {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -352,8 +354,8 @@ func (p *Plan) List() (seed uint64, rules []model.FaultRule) {
 	return p.seed, rules
 }
 
-// Change calls f to change the rule with the given id. It reports whether the
-// rule exists.
+// Change calls f to change the rule with the given id, and reports whether the rule
+// exists.
 func (p *Plan) Change(id string, f func(*model.FaultRule)) bool {
 	return p.change(id, func(r *rule) { f(&r.FaultRule) })
 }
@@ -397,7 +399,7 @@ func (p *Plan) remove(all bool, gone func(*rule) bool) int {
 }
 
 // pick counts a match for each rule that applies to the target. It returns the first
-// rule that selects the target, or nil.
+// rule that selects the target, or nil if there is none.
 func (p *Plan) pick(to target, account int64, matches func(model.Fault) bool) *model.FaultRule {
 	if p.count.Load() == 0 {
 		return nil

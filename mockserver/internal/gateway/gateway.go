@@ -84,8 +84,8 @@ func (h handlers) HandleFunc(pattern string, handler func(http.ResponseWriter, *
 // ServeHTTP does nothing.
 func (handlers) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
-// router finds the operation for each request. All gateways share one router, because
-// creating a router takes ten times as long as the rest of New.
+// router finds the operation for each request. All gateways share it, because creating
+// a router takes ten times as long as the rest of New.
 var router = sync.OnceValue(func() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, o := range contract.Operations() {
@@ -140,9 +140,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.serve(c, r)
 }
 
-// ServeAs processes a request as the owner of a token, without fault rules and
-// without a log entry. Unknown fields are errors, because no log entry would
-// report them.
+// ServeAs processes a request as the owner of a token, without fault rules and without
+// a log entry. Unknown fields are errors here, because they would otherwise be visible
+// only in the log.
 func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, token model.Token) {
 	g.serve(&call{ResponseWriter: w, gateway: g, token: token, byControl: true}, r)
 }
@@ -166,7 +166,7 @@ func (g *Gateway) serve(c *call, r *http.Request) {
 	router().ServeHTTP(c, r.WithContext(&c.context))
 }
 
-// callContext is the context of a call. It is part of the call, because
+// callContext is the context of a call. It is a part of the call, because a separate
 // [context.WithValue] would allocate memory for each request.
 type callContext struct {
 	context.Context
@@ -237,10 +237,9 @@ func Unauthorized(err error) *apierror.Error {
 	return apierror.New(http.StatusUnauthorized, "unauthorized", err.Error(), "header", "authorization")
 }
 
-// CheckHost rejects a request to a loopback address if the Host header is not
-// a loopback name. Without this check, the host name of a web page could
-// resolve to a loopback address, and scripts on the page could read the
-// response.
+// CheckHost rejects a request to a loopback address if the Host header is not a
+// loopback name. Without this check, the owner of a web page could make its host name
+// resolve to a loopback address, and scripts on the page could then read the response.
 func CheckHost(r *http.Request) *apierror.Error {
 	if OverNetwork(r) && !loopbackName(r.Host) {
 		return apierror.New(http.StatusForbidden, "forbidden", "must be a loopback host: localhost, 127.0.0.1 or [::1]", "header", "host")

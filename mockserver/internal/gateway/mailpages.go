@@ -13,10 +13,10 @@ import (
 const maxForm = 64 << 10
 
 // MailPages returns the handler for the links in emails, under /_mail/. A GET request for
-// a link in the text of an email changes the contact. The link in the List-Unsubscribe
-// header is different, because programs follow it too (RFC 8058): a GET request for this
-// link only shows a button. The pages require no token, because recipients have no token
-// and cannot guess the id of a message.
+// a link in the text of an email changes the contact. For the link in the
+// List-Unsubscribe header, it only shows a button, because programs follow this link too
+// (RFC 8058). The pages require no token, because recipients have none, and other people
+// cannot guess the id of a message.
 func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 	const unsubscribed = "You are unsubscribed from the list."
 	mux := http.NewServeMux()
@@ -49,8 +49,8 @@ func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 	})
 }
 
-// mailPage handles a link in an existing message. It returns the text of the page and
-// its HTML form, or "" if the page has no form.
+// mailPage handles a link in an existing message. It returns the text of the page, and
+// the HTML of its form or "".
 type mailPage func(w http.ResponseWriter, r *http.Request) (status int, text, form string)
 
 // effect returns the page for a link that changes a contact. A HEAD request

@@ -56,8 +56,8 @@ func (g *Gateway) reject(w http.ResponseWriter, r *http.Request, err error) {
 	g.respond(nil, w, r, func(w http.ResponseWriter) { WriteError(w, r, err) })
 }
 
-// respond calls write() to write the response to w, and validates the response if OnViolation
-// is set. The parameter o is nil if the request does not reach an operation.
+// respond calls write to write the response to w. If OnViolation is set, it also validates the
+// response. If the request does not reach an operation, the parameter o is nil.
 func (g *Gateway) respond(o *contract.Operation, w http.ResponseWriter, r *http.Request, write func(http.ResponseWriter)) {
 	if g.options.OnViolation == nil || r.Method == http.MethodHead {
 		write(w)
@@ -138,8 +138,8 @@ func checkBody(r *http.Request, body []byte, unread error, required, nul bool) e
 	return nil
 }
 
-// CheckCompression returns an error if a body is compressed. It also detects a
-// compressed body without a Content-Encoding header by its first bytes.
+// CheckCompression returns an error if a body is compressed. It looks at the first bytes too,
+// because the Content-Encoding header may be missing.
 func CheckCompression(r *http.Request, body []byte) error {
 	name := strings.ToLower(r.Header.Get("Content-Encoding"))
 	for _, format := range []struct{ start, name string }{{"\x1f\x8b", "gzip"}, {"\x78\x9c", "deflate"}, {"\x28\xb5\x2f\xfd", "zstd"}} {

@@ -90,8 +90,8 @@ func Allowed(routes *http.ServeMux, fallback string, r *http.Request) (methods [
 	return methods
 }
 
-// Redirect redirects to a relative path, because a proxy may have removed the beginning
-// of the request's path. [http.Redirect] would write an absolute path.
+// Redirect redirects to a relative path. [http.Redirect] would write an absolute path,
+// but a proxy may have removed the beginning of the request's path.
 func Redirect(w http.ResponseWriter, status int, path, query string) {
 	w.Header().Set("Location", (&url.URL{Path: path, RawQuery: query}).String())
 	w.WriteHeader(status)

@@ -15,8 +15,8 @@ import (
 )
 
 // Transport passes requests to a handler in the same process. It uses no sockets and
-// leaves no goroutines running, so it supports tests with testing/synctest. Otherwise it
-// behaves like a network connection:
+// leaves no goroutines running, so tests can use it in a testing/synctest bubble.
+// Otherwise it behaves like a network connection:
 //
 //   - If the request is canceled, the handler's context is canceled.
 //   - If the handler aborts, the client receives a connection error.
@@ -60,8 +60,8 @@ func received(ctx context.Context, r *http.Request) *http.Request {
 	return in
 }
 
-// responder is the handler's ResponseWriter. The client receives the response when
-// the handler returns or first calls Flush. After a Flush, writes go through a
+// responder is the handler's ResponseWriter. The client receives the response when the
+// handler returns or first calls Flush. After a Flush, further writes go through a
 // pipe.
 type responder struct {
 	Recording
@@ -105,8 +105,8 @@ func (w *responder) Flush() {
 	}{io.MultiReader(head, reader), reader})
 }
 
-// finish sends the rest of the response, even if the handler panicked. The handler's
-// goroutine must defer a call to finish().
+// finish sends the rest of the response. The handler's goroutine must defer it, so that
+// it is called even if the handler panics.
 func (w *responder) finish() {
 	cause := recover()
 	if w.request.Body != nil {

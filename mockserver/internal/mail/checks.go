@@ -16,8 +16,8 @@ import (
 	"example.com/emailplatform/mockserver/model"
 )
 
-// clipped is the maximum size, in bytes, of HTML that mailbox providers show
-// completely. Providers truncate longer HTML and show a link to the rest.
+// clipped is the maximum size, in bytes, of HTML that mailbox providers show completely.
+// If the HTML is longer, they truncate it and show a link to the rest.
 const clipped = 102_000
 
 // Finding is a probable problem in a message.
@@ -70,8 +70,8 @@ func invalidURLs(document string) (found []Finding) {
 	return found
 }
 
-// leadsNowhere returns the reason why an email client cannot load a URL, or "" if
-// it can. places() returns the anchors in the message.
+// leadsNowhere returns the reason why an email client cannot load a URL, or "" if it
+// can. The parameter places returns the anchors in the message.
 func leadsNowhere(target string, places func() map[string]bool) string {
 	to, err := url.Parse(strings.TrimSpace(target))
 	switch {
@@ -116,9 +116,8 @@ func marketing(m model.Message) bool {
 	return m.Type == "marketing" || m.SentBy == "campaign" || m.SentBy == "workflow" && !m.Confirmation
 }
 
-// An unsubscribe link can be a merge tag or the sender's own link. A misspelled
-// unsubscribe tag counts as a link, because the check empty_tag already reports the
-// misspelling.
+// An unsubscribe link can be a merge tag or the sender's own link. A misspelled merge
+// tag counts too, because the check empty_tag already reports the misspelling.
 func hasUnsubscribeLink(m model.Message, tags Tags) bool {
 	links := []string{"unsubscribe_url", "global_unsubscribe_url"}
 	tagged := slices.ContainsFunc(tags.names(), func(name string) bool { return suggest.Closest(name, links) != "" })

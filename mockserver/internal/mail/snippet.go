@@ -15,8 +15,8 @@ const (
 )
 
 // Snippet returns the beginning of a message for lists of messages, as a line of up to
-// 140 characters with replaced merge tags. It uses the text or, if the text is empty, the
-// visible text of the HTML.
+// 140 characters. It uses the text or, if the text is empty, the visible text of the
+// HTML, and replaces merge tags.
 func Snippet(text, document string, value func(name string) string) string {
 	source := text
 	if strings.TrimSpace(source) == "" {
@@ -38,7 +38,8 @@ func Snippet(text, document string, value func(name string) string) string {
 }
 
 // Visible returns at least the first limit bytes of the text that is visible in an HTML
-// document. Elements other than parts of a line are separated by spaces.
+// document. Spaces separate the texts of elements, except elements that are parts of a
+// line.
 func Visible(document string, limit int) string {
 	var out strings.Builder
 	hidden := false

@@ -50,9 +50,9 @@ func addressed(name string) bool {
 	return slices.Contains([]string{"From", "Sender", "Reply-To", "To", "Cc", "Bcc"}, name)
 }
 
-// encoded returns the header value with non-ASCII text as encoded words. In an address,
-// it encodes only the display name, because an encoded word cannot contain an address
-// (RFC 2047, section 5).
+// encoded returns the header value with non-ASCII text as encoded words. An encoded word
+// cannot contain an address (RFC 2047, section 5), so in an address, only the display
+// name is encoded.
 func encoded(h model.Header) string {
 	value := oneLine(h.Value)
 	encoded := mime.QEncoding.Encode("utf-8", value)
@@ -88,9 +88,9 @@ func once(name string) bool {
 }
 
 // EML returns the message as a file in the format of RFC 5322 and MIME, with text and
-// HTML as alternatives. The file is ASCII with CRLF line endings, except for non-ASCII
-// addresses (RFC 6532). To keep the file valid, EML omits invalid header fields and
-// forbidden duplicates.
+// HTML as alternatives. The file is ASCII, except for non-ASCII addresses (RFC 6532),
+// with CRLF line endings. EML omits invalid header fields and forbidden duplicates,
+// because they would make the file invalid.
 func EML(m model.Message) []byte {
 	var out bytes.Buffer
 	seen := map[string]bool{}
@@ -119,7 +119,8 @@ func EML(m model.Message) []byte {
 	return out.Bytes()
 }
 
-// alternatives writes both parts. The preferred part comes last.
+// alternatives writes both parts. HTML comes last, because email clients prefer the last
+// part.
 func alternatives(out *bytes.Buffer, m model.Message) {
 	parts := multipart.NewWriter(out)
 	if err := parts.SetBoundary(boundary); err != nil {
@@ -145,8 +146,8 @@ func quote(w io.Writer, text string) {
 	_ = out.Close()
 }
 
-// fieldName reports whether a header field can have the given name. It returns false
-// for MIME fields, because [EML] sets these fields.
+// fieldName reports whether a header field can have the given name. For MIME fields it
+// returns false, because [EML] sets these fields itself.
 func fieldName(name string) bool {
 	invalid := func(r rune) bool { return r <= ' ' || r >= 0x7f || r == ':' }
 	return name != "" && len(name) <= nameLength && !strings.ContainsFunc(name, invalid) &&

@@ -12,8 +12,8 @@ import (
 
 // Tokens yields the tags and texts of HTML as an email client reads it, with decoded
 // character references and lower-case names of elements and attributes. It reads the
-// content of noscript elements, because email clients run no scripts. It omits the
-// content of template elements, because email clients never display it.
+// content of noscript elements, because email clients run no scripts, but not of template
+// elements, because email clients never display it.
 func Tokens(markup string) iter.Seq[html.Token] {
 	return func(yield func(html.Token) bool) {
 		tokens := html.NewTokenizer(strings.NewReader(markup))
@@ -80,7 +80,8 @@ func URLs(text string) []string {
 }
 
 // Retarget returns HTML whose links open in a new tab, because the frame that shows an
-// email must not show another site. Links to a place in the email stay in the frame.
+// email must not show another site. Only links to a place in the email itself stay in the
+// frame.
 func Retarget(markup string) string {
 	var out strings.Builder
 	tokens := html.NewTokenizer(strings.NewReader(markup))

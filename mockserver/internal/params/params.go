@@ -1,7 +1,7 @@
-// Package params reads parameters and bodies of requests for the generated routes. It
-// replaces github.com/oapi-codegen/runtime and has the same names, because the templates
-// of oapi-codegen call them. The go.mod of the original requires web frameworks, and
-// would raise their versions in applications whose tests import the mock server.
+// Package params reads parameters and bodies of requests for the generated routes. It has the
+// same names as github.com/oapi-codegen/runtime, which the templates of oapi-codegen call, and
+// replaces it. The go.mod of the original requires web frameworks, and would raise their
+// versions in applications whose tests import the mock server.
 package params
 
 import (
@@ -16,13 +16,15 @@ import (
 // ParamLocationPath is the location of path parameters.
 const ParamLocationPath = "path"
 
-// BindStyledParameterOptions describes a path parameter. Its Go type is sufficient to read it.
+// BindStyledParameterOptions describes a path parameter. Its fields are unused, because the Go
+// type of the parameter is sufficient to read it.
 type BindStyledParameterOptions struct {
 	ParamLocation, Type, Format         string
 	Explode, Required, ValueIsUnescaped bool
 }
 
-// BindQueryParameterOptions describes a query parameter. Its Go type is sufficient to read it.
+// BindQueryParameterOptions describes a query parameter. Its fields are unused, because the Go
+// type of the parameter is sufficient to read it.
 type BindQueryParameterOptions struct{ Type, Format string }
 
 // RequiredParameterError is the error for a required parameter that the query omits.

@@ -162,8 +162,8 @@ func (o *outcomes) by(origin int64) Outcome {
 }
 
 // addressees maps a lower-case address to the contact that receives an email without a
-// list id. If an address is on several lists, this is the contact that was added last.
-// Entries are never removed, because a deleted contact stays on its list.
+// list id. If an address is on several lists, it is the contact that was added last.
+// Entries are never removed, because even a deleted contact stays on its list.
 type addressees map[string]addressee
 
 type addressee struct {
@@ -185,9 +185,9 @@ func (a addressees) find(address string) (*list, *contact) {
 	return found.list, found.list.contacts.slot(found.slot)
 }
 
-// LookupLimit is an algorithm for the lookup rate limit, which allows one
-// lookup per second for each user and account. Rejected lookups do not count
-// toward the limit.
+// LookupLimit is an algorithm for the lookup rate limit, which allows one lookup per
+// second for each user and account. A lookup that is rejected does not count toward the
+// limit.
 type LookupLimit int
 
 // The algorithms for the lookup rate limit.

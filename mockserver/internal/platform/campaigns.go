@@ -142,8 +142,8 @@ func (t *tx) complete(c *campaign) (*list, error) {
 	return l, l.mayBeSentTo("path", "campaign_id")
 }
 
-// DeleteCampaign deletes a draft campaign in any account. The API has no
-// operation that deletes a campaign.
+// DeleteCampaign deletes a draft campaign in any account, for the control routes. The
+// API has no such operation.
 func (p *Platform) DeleteCampaign(id int64) error {
 	return p.transact(nil, func(*tx) error {
 		for _, a := range p.accounts {
@@ -194,9 +194,9 @@ const (
 	campaignPause = time.Millisecond
 )
 
-// campaignRun returns a function that sends a campaign. Calls of the function can
-// overlap, but only one of them sends emails. A call ends when a restore replaces the
-// campaign, even if the new campaign has the same id.
+// campaignRun returns a function that sends a campaign. If calls of the function
+// overlap, only one of them sends emails. If a restore replaces the campaign, the call
+// ends, even if the new campaign has the same id.
 func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 	return func() {
 		parts, begun := api.MessageContent{}, false

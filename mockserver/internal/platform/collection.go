@@ -92,8 +92,8 @@ type pageRequest struct {
 	withCount     bool
 }
 
-// paging checks the parameters of a paged request. 0 means that a parameter is
-// omitted.
+// paging checks the parameters of a paged request. The value 0 means that the request
+// omits a parameter.
 func paging(page, perPage int64, withCount bool) (pageRequest, error) {
 	p := pageRequest{cmp.Or(page, 1), cmp.Or(perPage, defaultPerPage), withCount}
 	if p.page < 1 {
@@ -105,8 +105,8 @@ func paging(page, perPage int64, withCount bool) (pageRequest, error) {
 	return p, nil
 }
 
-// bounds returns the start and end indexes of the page in n items. A page past the end
-// is empty.
+// bounds returns the start and end indexes of the page in n items. If the page is past
+// the end, it is empty.
 func (p pageRequest) bounds(n int) (from, to int) {
 	if p.page-1 > int64(n)/p.perPage {
 		return n, n

@@ -40,9 +40,9 @@ func (c *contact) wire() api.Contact {
 	return out
 }
 
-// effectiveStatus returns the contact's status. If the contact is deleted,
-// effectiveStatus returns the status that it would have otherwise. An import can add a
-// contact as deleted, which has no such status.
+// effectiveStatus returns the contact's status or, if the contact is deleted, the status
+// that it would have otherwise. If an import added the contact as deleted, this status is
+// active.
 func (c *contact) effectiveStatus() string {
 	if c.Status == statusDeleted {
 		return cmp.Or(c.Before, statusActive)
@@ -71,8 +71,8 @@ func setAttribute(attributes []api.CustomAttribute, name, value string) []api.Cu
 }
 
 // contactTable contains the contacts of a list. A slot is the index of a contact in the
-// table of all contacts. Change only contacts that edit() returned. Use the methods of
-// the table to change the status or the date, because counts and sort orders depend on
+// table of all contacts. Change a contact only after getting it from edit. To change its
+// status or date, use the methods of the table, because counts and sort orders depend on
 // them.
 type contactTable struct {
 	all       table.Table[contact] // in ascending order of ids
@@ -88,8 +88,8 @@ var contactOrders = map[string]func(c *contact) sortKey{
 	"subscribed_on": func(c *contact) sortKey { return sortKey{number: c.SubscribedOn} },
 }
 
-// sortKey is the position of a contact in a sort order. Contacts with the same value are
-// in ascending order of ids.
+// sortKey is the position of a contact in a sort order. If several contacts have the same
+// value, the id decides.
 type sortKey struct {
 	number int64
 	text   string
@@ -126,8 +126,8 @@ func (t *contactTable) add(c *contact) {
 	}
 }
 
-// inOrder returns all slots, sorted by a field. The result is kept, because sorting takes
-// long. The methods add, setStatus and setDate update it.
+// inOrder returns all slots, sorted by a field. Because sorting takes long, the table
+// keeps the result, and the methods add, setStatus and setDate update it.
 func (t *contactTable) inOrder(field string) []uint32 {
 	if t.sorted[field] == nil {
 		keys := make([]sortKey, 0, t.all.Len()) // close together in memory, unlike the contacts
@@ -220,7 +220,7 @@ func (t *contactTable) setStatus(c *contact, status string) {
 }
 
 // react sets the status after an action of the recipient. A deleted contact stays deleted,
-// but an import must respect the action.
+// but react records the action, because a later import must respect it.
 func (t *contactTable) react(c *contact, status string) {
 	if c.Status != statusDeleted {
 		t.setStatus(c, status)

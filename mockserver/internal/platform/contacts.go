@@ -139,8 +139,8 @@ func (t *tx) unsubscribeContact(r api.UnsubscribeContactRequestObject) (api.Unsu
 	return api.UnsubscribeContact204Response{}, nil
 }
 
-// tagContacts implements POST /lists/{list_id}/contacts/tag. If any contact
-// does not exist, tagContacts does not change the other contacts.
+// tagContacts implements POST /lists/{list_id}/contacts/tag. If one of the contacts
+// does not exist, tagContacts changes none of them.
 func (t *tx) tagContacts(r api.TagContactsRequestObject) (api.TagContactsResponseObject, error) {
 	for i, tag := range r.Body.Tags {
 		if tag == "" {
@@ -231,8 +231,9 @@ func readEntries(
 	return entries
 }
 
-// importContact adds or updates one contact and reports whether the contact is new. The
-// statuses "unsubscribed" and "deleted" replace any other status without an event.
+// importContact adds or updates one contact, and reports whether the contact is new.
+// The statuses "unsubscribed" and "deleted" replace any other status, and no event
+// fires.
 func (t *tx) importContact(l *list, entry api.ImportContact, status string, resubscribe bool) bool {
 	c := l.contacts.editAt(entry.Email)
 	isNew := c == nil
@@ -254,9 +255,9 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 	return isNew
 }
 
-// mayBecomeActive reports whether an import may activate an existing contact. Contacts
-// that complained or bounced never become active. Unsubscribed and pending contacts
-// become active only if resubscribe is set.
+// mayBecomeActive reports whether an import may activate an existing contact. A contact
+// that complained or bounced never becomes active, and an unsubscribed or pending
+// contact only if resubscribe is set.
 func mayBecomeActive(c *contact, resubscribe bool) bool {
 	rule := statusNamed(c.effectiveStatus()).reactivates
 	return !c.Barred && (rule == always || rule == ifResubscribed && resubscribe)

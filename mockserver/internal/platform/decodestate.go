@@ -14,9 +14,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// decode decodes one JSON object into s. It decodes each record separately, so an error
-// contains the position of the record. An unknown field is an error, because its data
-// would be lost.
+// decode decodes one JSON object into s. It decodes each record separately, so that an
+// error contains the position of the record. An unknown field is an error, because its
+// data would be lost.
 func (s *state) decode(d *json.Decoder) error {
 	start, err := d.Token()
 	if err != nil {

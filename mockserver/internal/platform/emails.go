@@ -11,8 +11,8 @@ import (
 )
 
 // submitEmail implements POST /v2/emails. If the email is rejected, the HTTP status
-// still reports success. The status field in the response and the event Email.Rejected
-// report the rejection.
+// still reports success, and only the status field in the response and the event
+// Email.Rejected report the rejection.
 func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailResponseObject, error) {
 	in := r.Body
 	parts := api.MessageContent{
@@ -49,7 +49,7 @@ func (t *tx) checkEmail(to string, from api.Sender, content api.MessageContent) 
 }
 
 // addressee returns the contact with the given address on a list. If listID is 0, it
-// returns the account's most recently added contact with the address.
+// searches all lists of the account, and returns the contact that was added last.
 func (t *tx) addressee(listID int64, address string) (*list, *contact, error) {
 	if listID != 0 {
 		l, err := t.listNamed(listID)

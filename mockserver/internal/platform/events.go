@@ -25,8 +25,8 @@ const (
 // fire collects an event whose user is unknown.
 func (t *tx) fire(name events.Name, data events.Data) { t.fireBy(events.User{}, name, data) }
 
-// fireActing collects an event caused by the user who sent the request. A recipient
-// action has no user.
+// fireActing collects an event that the user who sent the request has caused. Recipient
+// actions do not use it, because they have no user.
 func (t *tx) fireActing(name events.Name, data events.Data) {
 	if t.user == nil {
 		t.fire(name, data)
@@ -39,9 +39,8 @@ func (t *tx) fireActing(name events.Name, data events.Data) {
 	}, name, data)
 }
 
-// fireBy collects an event if a webhook is subscribed to it or if all events are
-// recorded. Seeds do not fire events. The event name determines the format of
-// the envelope.
+// fireBy collects an event if a webhook is subscribed to it or if all events are recorded.
+// During a seed, it does nothing. The event name determines the format of the envelope.
 func (t *tx) fireBy(user events.User, name events.Name, data events.Data) {
 	if t.seeds || !t.p.Deliveries.Wants(t.account.ID, name) && !t.p.RecordEvents {
 		return

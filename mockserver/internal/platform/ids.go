@@ -14,8 +14,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Fixed contains the values that a seed sets for a new record. The platform chooses
-// values for omitted fields. Operations with fixed values do not fire events.
+// Fixed contains the values that a seed sets for a new record. If a value is omitted,
+// the platform chooses it. An operation with fixed values fires no events.
 type Fixed struct {
 	ID       int64                // id of the record; 0 if it is not fixed
 	Contacts map[string]int64     // ids of contacts, by lower-case address
@@ -23,8 +23,8 @@ type Fixed struct {
 	Hash     webhook.HashFunction // hash function of a webhook; as configured if empty
 }
 
-// maxFixedID is the maximum id that a seed can set. Ids that the platform assigns can
-// exceed maxFixedID.
+// maxFixedID is the maximum id that a seed can set. Only the platform itself assigns
+// larger ids.
 const maxFixedID int64 = 1e15
 
 // fix checks the fixed values and stores them in the transaction.

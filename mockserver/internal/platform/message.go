@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/mail"
 )
 
-// The statuses of messages. In responses from the Email API, the status is
-// "queued" even if the message has been delivered.
+// The statuses of messages. The response to a submission contains "queued" even if the
+// message has already been delivered.
 const (
 	messageQueued    = "queued"
 	messageDelivered = "delivered"
@@ -19,8 +19,8 @@ const (
 )
 
 // shown returns the content for API responses, with either a template id or inline
-// parts. Stored content contains both a template id and parts if it belongs to a
-// message or if the template was deleted.
+// parts. Stored content can have both: if it belongs to a message, or if its template
+// was deleted.
 func shown(c api.MessageContent) api.MessageContent {
 	if c.TemplateID != 0 {
 		c.HTML, c.Text = "", ""
@@ -30,8 +30,8 @@ func shown(c api.MessageContent) api.MessageContent {
 
 func hasParts(c api.MessageContent) bool { return c.HTML != "" || c.Text != "" }
 
-// message is an email. Messages are rendered on demand, so all messages of a
-// campaign share one copy of the content.
+// message is an email. It is rendered only when it is read, so all messages of a
+// campaign can share one copy of the content.
 type message struct {
 	ID         string                `json:"id"`
 	AccountID  int64                 `json:"account_id"`
@@ -79,8 +79,7 @@ func bounceType(c events.BounceCategory) string {
 	return "soft"
 }
 
-// address sets the recipient of the message. It preserves the letter case of the
-// given address.
+// address sets the recipient of the message, with the letter case of the given address.
 func (m *message) address(to string, l *list, c *contact) {
 	m.To, m.ListID, m.ContactID, m.Attributes = to, l.ListID, c.ID, c.CustomAttributes
 }

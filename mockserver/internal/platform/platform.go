@@ -1,6 +1,6 @@
-// Package platform implements the email platform: accounts and their records,
-// rules, recipient actions and events. It implements the interface generated
-// from openapi.yaml and is independent of HTTP.
+// Package platform implements the email platform: accounts and their records, rules, recipient
+// actions and events. It implements the interface that is generated from openapi.yaml, and does
+// not depend on HTTP.
 //
 // A file refers only to files in its own row and in lower rows:
 //
@@ -30,15 +30,13 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Platform implements the operations of the API. One mutex guards all records
-// and is locked during each transaction. All methods are safe for concurrent
-// use.
+// Platform implements the operations of the API. One mutex guards all records, and each
+// transaction holds it. All methods are safe for concurrent use.
 type Platform struct {
 	Options
 
-	// A transaction holds the read lock until its events are queued. Therefore a
-	// snapshot that contains a transaction's changes also contains the transaction's
-	// events.
+	// A transaction holds the read lock until its events are queued. Therefore, if a snapshot
+	// contains a transaction's changes, it also contains the transaction's events.
 	snapshotLock sync.RWMutex
 
 	mu sync.Mutex
@@ -117,9 +115,8 @@ func WithCaller(ctx context.Context, c *Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// tx is a transaction on one account. During a transaction, the platform's
-// mutex is locked. The events of a transaction are published after the mutex is
-// unlocked.
+// tx is a transaction on one account, which holds the platform's mutex. Its events are published
+// after the mutex is unlocked.
 type tx struct {
 	p       *Platform
 	account *account
@@ -134,9 +131,9 @@ type tx struct {
 	after     []func()         // called after the events are published
 }
 
-// update runs an API operation for a method in operations.gen.go. It acquires the lock,
-// calls operate(), releases the lock, and publishes the events. operate() changes
-// records and must return a copy of the result.
+// update runs an API operation for a method in operations.gen.go. It acquires the lock, calls
+// operate, releases the lock, and publishes the events. The function operate changes records, and
+// must return a copy of the result.
 func update[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (Out, error) {
 	return operation(ctx, p, p.transact, in, operate)
 }
@@ -163,8 +160,8 @@ func operation[In, Out any](
 	return out, err
 }
 
-// transact runs a function in a transaction, and then publishes the events. The function
-// sets the account of the transaction.
+// transact runs a function in a transaction, and then publishes the events. The function must set
+// the account of the transaction.
 func (p *Platform) transact(user *Caller, act func(t *tx) error) error {
 	defer p.Changes.Revise() // even after an error, because act() can change records before it fails
 	return p.locked(user, act)

@@ -68,7 +68,8 @@ func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) erro
 	return err
 }
 
-// simulate simulates an action on a sent message by its recipient. The action cannot fail.
+// simulate simulates an action of the recipient on a sent message. If the message exists
+// and was sent, the action cannot fail.
 func (p *Platform) simulate(emailID string, act func(t *tx, m *message)) error {
 	return p.actOn(emailID, func(t *tx, m *message) error {
 		act(t, m)

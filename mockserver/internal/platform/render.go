@@ -117,8 +117,8 @@ const (
 	tagGlobalUnsubscribe = "global_unsubscribe_url"
 )
 
-// merged returns a function that looks up merge tags, including the tags for links. An
-// attribute overrides a link tag with the same name.
+// merged returns a function that looks up merge tags, including the tags for links. If
+// an attribute has the name of a link tag, the attribute is used.
 func (m *message) merged(base string) func(name string) string {
 	return func(name string) string {
 		if v, ok := m.attribute(name); ok {

@@ -10,7 +10,8 @@ import (
 )
 
 // Templates, workflows and suppressed addresses are stored in generated API types. The
-// types in this file have fields that the generated API types lack.
+// other resources have types in this file, because they need fields that the generated
+// types lack.
 
 type list struct {
 	api.List
@@ -83,8 +84,8 @@ func hookSummary(h *delivery.Webhook) api.WebhookSummary {
 	}
 }
 
-// hookWire includes the secret of the webhook. Only a response to GET contains the hash
-// function.
+// hookWire returns the webhook with its secret for API responses. Only a response to GET
+// contains the hash function.
 func hookWire(h *delivery.Webhook) api.Webhook {
 	s := hookSummary(h)
 	return api.Webhook{

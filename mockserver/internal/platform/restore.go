@@ -23,8 +23,8 @@ var ErrClosed = errors.New("server closed")
 // Restore replaces the whole state with the state in a snapshot.
 func (p *Platform) Restore(r io.Reader) error { return p.RestoreAt(nil, r) }
 
-// RestoreAt replaces the whole state with the state in a snapshot. If the given
-// clock state is not nil, it replaces the clock state in the snapshot.
+// RestoreAt replaces the whole state with the state in a snapshot. If at is not nil, it
+// replaces the state of the clock in the snapshot.
 func (p *Platform) RestoreAt(at *clock.State, r io.Reader) error {
 	in, restored, err := read(r)
 	if err != nil {
@@ -303,13 +303,13 @@ func (a *account) checkOrigin(m *message) error {
 	return nil
 }
 
-// ResetAccount deletes the resources, messages, events and deliveries of an account.
-// Other accounts and the sequence of ids do not change.
+// ResetAccount deletes the resources, messages, events and deliveries of an account. It
+// does not change other accounts or the sequence of ids.
 func (p *Platform) ResetAccount(id int64) error { return p.replaceAccount(newAccount(id), restoring{}) }
 
-// RestoreAccount deletes the same records as ResetAccount, and then adds the
-// account's resources from a snapshot. If another account uses the id of a restored
-// resource, RestoreAccount returns an error and changes nothing.
+// RestoreAccount deletes the same records as ResetAccount, and then adds the account's
+// resources from a snapshot. If another account uses the id of one of these resources,
+// RestoreAccount returns an error and changes nothing.
 func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
 	_, restored, err := read(r)
 	if err != nil {

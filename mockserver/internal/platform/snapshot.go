@@ -19,8 +19,8 @@ import (
 
 const snapshotVersion = 4
 
-// state is the JSON of the whole state. Messages refer to shared contents, because all
-// messages of a campaign have the same content.
+// state is the JSON of the whole state. Contents are stored separately from the messages
+// that refer to them, because all messages of a campaign share one content.
 type state struct {
 	Version int `json:"version" doc:"the version of the format"`
 	head
@@ -70,8 +70,9 @@ type Snapshot struct {
 	deliveries delivery.Snapshot
 }
 
-// Snapshot returns the current state. Other calls wait while Snapshot copies the
-// resources of all accounts, and pointers to the contacts, messages and deliveries.
+// Snapshot returns the current state. Other calls must wait while Snapshot copies the
+// resources of all accounts, but of contacts, messages and deliveries it copies only
+// pointers.
 func (p *Platform) Snapshot() *Snapshot {
 	p.snapshotLock.Lock() // so the records and the deliveries are consistent
 	defer p.snapshotLock.Unlock()

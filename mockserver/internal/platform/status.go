@@ -9,8 +9,8 @@ import (
 )
 
 // status contains the rules for a status of contacts (specification, "Contact"). All
-// filters, counts and lists of statuses use the table statuses. To add a status, add it
-// to ContactStatus in openapi.yaml and to this table.
+// filters, counts and lists of statuses use the table statuses, so to add a status, add
+// it to this table and to ContactStatus in openapi.yaml.
 type status struct {
 	name        string
 	meaning     string     // of its contacts
@@ -44,8 +44,9 @@ var statuses = []status{
 	{name: statusBounced, meaning: "contacts with a hard bounce", rejects: allEmail, reactivates: never},
 }
 
-// statusNamed returns the rules for a status. A state may contain an unknown status,
-// such as suppressed. Its contacts receive no email, and no import activates them.
+// statusNamed returns the rules for a status. A restored state may contain an unknown
+// status, such as suppressed. Contacts with such a status receive no email, and no
+// import activates them.
 func statusNamed(name string) status {
 	if i := slices.IndexFunc(statuses, func(s status) bool { return s.name == name }); i >= 0 {
 		return statuses[i]

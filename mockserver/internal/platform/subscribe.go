@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
-// addContact adds a new contact to a list, or adds an unsubscribed or deleted
-// contact again. An unsubscribed contact is added only if resubscribe is set.
+// addContact adds a new contact to a list, or adds a deleted contact again. It adds an
+// unsubscribed contact again only if resubscribe is set.
 func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe bool) (*contact, error) {
 	if doubleOptIn {
 		if err := l.mayBeSentTo("path", "list_id"); err != nil {
@@ -75,9 +75,9 @@ func (t *tx) activate(l *list, c *contact) {
 	t.runWorkflows(l, c)
 }
 
-// sendConfirmation sends the confirmation email of a double opt-in. The email's
-// sending type is workflow, and the sender is the list (specification, "Shape
-// of data by sending type").
+// sendConfirmation sends the confirmation email of a double opt-in. The email has the
+// sending type workflow, but its sender is the list (specification, "Shape of data by
+// sending type").
 func (t *tx) sendConfirmation(l *list, c *contact) {
 	if t.account.Suppression.matches(c.Email) {
 		return // suppressed addresses never receive email

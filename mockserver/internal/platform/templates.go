@@ -56,8 +56,8 @@ func (t *tx) updateTemplate(r api.UpdateTemplateRequestObject) (api.UpdateTempla
 	return api.UpdateTemplate200JSONResponse(*tpl), nil
 }
 
-// deleteTemplate implements DELETE /templates/{template_id}. The template's content
-// remains in the messages, campaigns and workflows that use it.
+// deleteTemplate implements DELETE /templates/{template_id}. The messages, campaigns
+// and workflows that use the template keep its content.
 func (t *tx) deleteTemplate(r api.DeleteTemplateRequestObject) (api.DeleteTemplateResponseObject, error) {
 	tpl, err := t.template(r.TemplateID)
 	if err != nil {
@@ -80,8 +80,8 @@ func (t *tx) keepParts(c *api.MessageContent, templateID int64) {
 	}
 }
 
-// renderTemplate implements GET /templates/{template_id}/render. It returns the
-// HTML part without its merge tags.
+// renderTemplate implements GET /templates/{template_id}/render. It returns the HTML
+// part, and removes the merge tags.
 func (t *tx) renderTemplate(r api.RenderTemplateRequestObject) (api.RenderTemplateResponseObject, error) {
 	tpl, err := t.template(r.TemplateID)
 	if err != nil {
@@ -90,8 +90,8 @@ func (t *tx) renderTemplate(r api.RenderTemplateRequestObject) (api.RenderTempla
 	return renderedTemplate(mail.MergeHTML(tpl.Content.HTML, nil)), nil
 }
 
-// renderedTemplate is an HTML response whose content type includes the charset.
-// The generated response type omits the charset.
+// renderedTemplate is an HTML response whose content type includes the charset, which
+// the generated response type omits.
 type renderedTemplate string
 
 // VisitRenderTemplateResponse implements [api.RenderTemplateResponseObject].
@@ -117,7 +117,7 @@ func (t *tx) templateNamed(id int64) error {
 }
 
 // checkContent returns an error unless the content has either an existing template or
-// inline parts. Optional content may omit both the template and the inline parts.
+// inline parts. If the content is optional, it may have neither.
 func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	switch {
 	case c.TemplateID != 0 && hasParts(c):
@@ -130,8 +130,9 @@ func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	return nil
 }
 
-// changeContent applies a partial update. Setting a template deletes the inline
-// parts, and setting an inline part removes the template.
+// changeContent applies a partial update. A template and inline parts exclude each
+// other, so setting a template deletes the inline parts, and setting an inline part
+// removes the template.
 func (t *tx) changeContent(c *api.MessageContent, in api.MessageContentUpdate) error {
 	inline := in.HTML != nil || in.Text.Set
 	if in.TemplateID != nil && inline {

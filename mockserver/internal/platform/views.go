@@ -52,7 +52,7 @@ func (p *Platform) Checks(id string) (found []mail.Finding, ok bool) {
 }
 
 // messageNow returns a copy of a message, or nil if it does not exist or was deleted.
-// The copy and the message share only immutable parts.
+// The copy shares only parts with the message that never change.
 func (p *Platform) messageNow(id string) *message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -212,9 +212,9 @@ type Resources struct {
 	Suppressed int `json:"suppressed" doc:"suppressed addresses and patterns"`
 }
 
-// Overview returns the counts for an account, or for all accounts if the id is 0. It also
-// returns the number of messages in each minute from the first to the last, inclusive.
-// The running time depends on the number of lists and campaigns, not on the number of
+// Overview returns the counts for an account, or for all accounts if the id is 0, and
+// the number of messages in each minute from the first to the last, inclusive. The
+// running time depends on the number of lists and campaigns, not on the number of
 // messages or contacts.
 func (p *Platform) Overview(only, from, until int64) Overview {
 	out := Overview{Contacts: Contacts{}, Minutes: map[int64]int64{}}

@@ -7,12 +7,13 @@ import (
 	"example.com/emailplatform/mockserver/internal/inprocess"
 )
 
-// maxBuffer is the maximum size of a response that quirks change, in bytes. It is larger
-// than the largest request body, because some responses repeat the request.
+// maxBuffer is the maximum size in bytes of a response that quirks change. Some
+// responses repeat the request, so it is larger than the largest request body.
 const maxBuffer = 16 << 20
 
-// buffered stores a response. It passes a response that is flushed or larger than
-// maxBuffer to the client, because the action oversize of fault rules writes gigabytes.
+// buffered stores a response so that quirks can change it. If a response is flushed or
+// larger than maxBuffer, it goes to the client unchanged, because the action oversize
+// of fault rules writes gigabytes.
 type buffered struct {
 	inprocess.Recording
 

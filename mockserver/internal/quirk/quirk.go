@@ -56,7 +56,8 @@ func Check(names []string) error {
 	return nil
 }
 
-// Names returns the names of all quirks. A quirk with a value ends with "=N".
+// Names returns the names of all quirks. The name of a quirk that needs a value ends with
+// "=N".
 func Names() (names []string) {
 	for _, q := range table() {
 		names = append(names, q.display())
@@ -137,8 +138,8 @@ func New(names []string, next http.Handler) http.Handler {
 	})
 }
 
-// serve processes a request and replaces the response. It sends the response to the
-// client unchanged if a fault rule truncates it, or if it is too large to be stored.
+// serve processes a request and replaces the response. If a fault rule truncates the response,
+// or it is too large to be stored, serve sends it to the client unchanged.
 func (x *exchange) serve(r *http.Request) {
 	w := &buffered{to: x.w, Recording: *inprocess.NewRecording(x.w.Header())}
 	x.next.ServeHTTP(w, r)
@@ -183,8 +184,8 @@ func (x *exchange) write() {
 	}
 }
 
-// get replaces the response with another page of the same list. It returns false if the
-// response is not this page, for example because a fault rule applies to the request.
+// get replaces the response with another page of the same list. If the response is not this
+// page, for example because a fault rule applies to the request, get returns false.
 func (x *exchange) get(number int, query map[string]string) bool {
 	r := x.r.Clone(x.r.Context())
 	r.Body = http.NoBody

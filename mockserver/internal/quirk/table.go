@@ -15,7 +15,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/gateway"
 )
 
-// table returns all quirks. The quirks of later rows change the results of earlier rows.
+// table returns all quirks. Their order matters, because the quirks of later rows change
+// the results of earlier rows.
 func table() []Quirk {
 	return []Quirk{
 		{Name: "strict-parameters", Text: "Rejects query parameters that the specification does not define with 422.", request: strictParameters},
@@ -66,7 +67,8 @@ const (
 	largestPage = 100
 )
 
-// maxPage limits the parameter per_page. The API returns an error for an invalid number.
+// maxPage limits the parameter per_page. It leaves an invalid number to the API, which
+// returns an error for it.
 func maxPage(x *exchange) {
 	o, query := gateway.Operation(x.r), x.r.URL.Query()
 	if o == nil || x.r.Method != http.MethodGet || len(query["per_page"]) > 1 ||
@@ -95,8 +97,8 @@ func page(body map[string]any) (items []any, pagination map[string]any, ok bool)
 	return items, pagination, ok && paged
 }
 
-// isPage reports whether the response is the page with this number. The body of a fault
-// rule is the same for each request, so it cannot be every page.
+// isPage reports whether the response is the page with this number. The response of a
+// fault rule is not, because it has the same body for each request.
 func (x *exchange) isPage(n int) bool {
 	_, pagination, ok := page(x.body)
 	return ok && x.status == http.StatusOK && number(pagination["page"]) == n
@@ -111,8 +113,8 @@ func firstWebhooks(x *exchange) {
 	}
 }
 
-// webhooksUnpaged requests the other pages. If a response is not the requested page, it
-// is the response for the client.
+// webhooksUnpaged requests the other pages and joins them. If a response is not the
+// requested page, the client gets this response.
 func webhooksUnpaged(x *exchange) {
 	if !x.unpaged() || !x.isPage(1) {
 		return
@@ -233,7 +235,7 @@ func uppercaseStatus(field string, value any) any {
 }
 
 // numbers assigns numbers to the ids of the latest emails. The numbers are larger than
-// 2^53, so a float cannot represent them exactly.
+// 2^53, so a client that reads them into a float64 gets wrong ids.
 type numbers struct {
 	mu      sync.Mutex
 	texts   []string // the latest maxNumbers ids

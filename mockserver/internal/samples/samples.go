@@ -40,8 +40,8 @@ func All() ([]model.Sample, error) {
 
 type example struct{ summary, body string }
 
-// variants removes the words that all names share. For example,
-// "campaign_bounce" and "workflow_bounce" become "campaign" and "workflow".
+// variants removes the words that all names share, so "campaign_bounce" and
+// "workflow_bounce" become "campaign" and "workflow".
 func variants(names []string) []string {
 	shared := map[string]int{}
 	for _, name := range names {
@@ -59,8 +59,8 @@ func variants(names []string) []string {
 	return out
 }
 
-// refresh sets the current time and a new id, so receivers do not treat the
-// example as a duplicate. The order of the fields does not change.
+// refresh sets the current time and a new id in an example, because receivers would
+// otherwise treat it as a duplicate. The order of the fields does not change.
 func refresh(example []byte, now time.Time) ([]byte, error) {
 	old, err := events.Parse(example)
 	if err != nil {

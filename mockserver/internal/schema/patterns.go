@@ -13,17 +13,16 @@ func SetPattern(s *contract.Schema, name string) {
 	s.Pattern, s.Expected = p.match, p.wanted
 }
 
-// pattern is a regular expression with a description. Go and ECMAScript interpret the
-// expression in the same way. The expression contains no slash, because not all
-// generators escape a slash.
+// pattern is a regular expression with a description. It must mean the same in Go and
+// in ECMAScript, and contain no slash, because not all generators escape a slash.
 type pattern struct {
 	match  *regexp.Regexp
 	wanted string
 }
 
-// patterns maps the values of the struct tag "pattern" to regular expressions. The API
-// may reject an address or a URL that matches its pattern, for example if the address
-// is too long.
+// patterns maps the values of the struct tag "pattern" to regular expressions. They are
+// not complete: the API may reject an address or a URL that matches, for example if the
+// address is too long.
 var patterns = sync.OnceValue(func() map[string]pattern {
 	const (
 		special = `\x00-\x20"(),:;<>@\[\\\]\x7f.`

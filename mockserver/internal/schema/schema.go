@@ -1,6 +1,6 @@
-// Package schema converts Go types to schemas of package contract, using their
-// struct tags, and converts these schemas to JSON Schema. The control routes use
-// it to validate bodies, and to generate their OpenAPI document and manual.
+// Package schema converts Go types to schemas of package contract, using their struct
+// tags, and these schemas to JSON Schema. The control routes use it to validate bodies,
+// and to generate their OpenAPI document and manual.
 package schema
 
 import (
@@ -67,8 +67,9 @@ func (o Types) Of(t reflect.Type) *contract.Schema {
 	return &contract.Schema{Kind: contract.Integer, Min: math.MinInt64, Max: math.MaxInt64}
 }
 
-// A field of type *struct{} hides a field of an embedded struct. A field with omitempty
-// or omitzero is optional. The tag "item" contains the rules for the items of an array.
+// fieldsOf returns the fields of a struct as properties. A field with omitempty or
+// omitzero is optional, and the tag "item" contains the rules for the items of an
+// array. A field of type *struct{} hides a field of an embedded struct.
 func (o Types) fieldsOf(t reflect.Type) []contract.Property {
 	out := []contract.Property{}
 	for _, f := range reflect.VisibleFields(t) {

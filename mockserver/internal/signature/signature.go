@@ -24,10 +24,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Diagnose explains an invalid signature or an invalid secret. The returned text
-// describes the detected cause, or states that no common cause was detected. If the
-// signature is valid, Diagnose returns "". The text contains neither the secret nor a
-// signature.
+// Diagnose explains why a signature or a secret is invalid. The returned text describes
+// the detected cause, or states that no common cause was detected. If the signature is
+// valid, Diagnose returns "". The text contains neither the secret nor a signature.
 func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
@@ -183,8 +182,8 @@ func candidates(secret webhook.Secret, body []byte) iter.Seq[candidate] {
 	}
 }
 
-// eachKey yields the candidates with the same body and another key or hash function.
-// Like eachBody, it returns false if yield returns false.
+// eachKey yields candidates with the same body and another key or hash function. If
+// yield returns false, eachKey stops and returns false, like eachBody.
 func eachKey(secret webhook.Secret, body []byte, yield func(candidate) bool) bool {
 	key, function, other := secret.Reveal(), secret.HashFunction(), webhook.SHA512
 	if function == webhook.SHA512 {
@@ -236,9 +235,9 @@ var (
 	jsonToken  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[,:]`)
 )
 
-// reencoded yields the JSON that common encoders would write for a decoded JSON
-// body. The results differ in their escapes and layout. The fields are either in
-// the original order or sorted by name.
+// reencoded decodes a JSON body, and yields the JSON that common encoders would write
+// for it. The results differ in their escapes, in their layout, and in the order of the
+// fields, which is the original order or sorted by name.
 func reencoded(body []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		var value any
@@ -285,9 +284,9 @@ func nesting(text []byte) (deepest int) {
 	return deepest
 }
 
-// escapes describes the characters that an encoder escapes. JavaScript escapes
-// only required characters. Python also escapes non-ASCII characters. PHP can
-// also escape slashes.
+// escapes describes the characters that an encoder escapes. JavaScript escapes only
+// those that it must, Python also non-ASCII characters, and PHP can also escape
+// slashes.
 type escapes struct{ ascii, slashes bool }
 
 // write replaces the escapes in a JSON string with the escapes of the encoder.
@@ -315,8 +314,8 @@ func (e escapes) write(quoted []byte) []byte {
 	return out
 }
 
-// layouts yields compact JSON in four layouts: unchanged, with the spaces that Python
-// writes, and indented. It returns false if yield returns false.
+// layouts yields JSON in four layouts: compact, with the spaces that Python writes, and
+// indented in two ways. If yield returns false, layouts stops and returns false.
 func layouts(compact []byte, yield func([]byte) bool) bool {
 	spaced := jsonToken.ReplaceAllFunc(compact, func(token []byte) []byte {
 		if token[0] == '"' {

@@ -9,8 +9,8 @@ import (
 // maxLength is the maximum length of a compared name, in bytes.
 const maxLength = 100
 
-// Closest returns the known name that is most similar to name, ignoring case.
-// It returns "" if at least half of the characters differ from every known name.
+// Closest returns the known name that is most similar to name, ignoring case. If at
+// least half of the characters differ from every known name, it returns "".
 func Closest(name string, known []string) string {
 	if len(name) > maxLength {
 		return ""
@@ -25,8 +25,8 @@ func Closest(name string, known []string) string {
 	return best
 }
 
-// Unknown returns an error message for an unknown name. The message contains the given
-// kind and all valid names. If a valid name is similar, the message suggests that name.
+// Unknown returns an error message for an unknown name, with its kind and all valid
+// names. If a valid name is similar, the message suggests it.
 func Unknown(kind, name string, known []string) string {
 	if len(known) == 0 {
 		return "unknown " + kind + ": none is allowed here"
@@ -38,8 +38,8 @@ func Unknown(kind, name string, known []string) string {
 	return "unknown " + kind + ": must be one of " + list
 }
 
-// distance returns the minimum number of edits between two names. An edit inserts,
-// removes or replaces a byte, or swaps two adjacent bytes.
+// distance returns the minimum number of edits that turn one name into the other. An
+// edit inserts, removes or replaces a byte, or swaps two adjacent bytes.
 func distance(a, b string) int {
 	var before []int // the row before the previous row
 	previous := make([]int, len(b)+1)
