@@ -49,7 +49,8 @@ func sixty(t *testing.T, seed uint64) (p probe, campaign string) {
 	return p, "?campaign_id=" + strings.TrimPrefix(campaign, "/campaigns/")
 }
 
-// A part of the recipients acts. The same seed chooses the same recipients, and each further call chooses others.
+// An action can apply to a percentage of the recipients. The same seed chooses the same recipients, but each further
+// call chooses others.
 func TestActionOnPercent(t *testing.T) {
 	chosen := func(seed uint64) (all [][]string) {
 		p, campaign := sixty(t, seed)
@@ -84,7 +85,8 @@ func TestActionOnPercent(t *testing.T) {
 	assert.Len(t, first[0], 30)
 }
 
-// An action applies to the given messages or to all that match. A deletion can be undone. The events do not include earlier ones.
+// An action applies to the given messages, or to all that match except later ones. A deletion can be undone. The
+// response lists only the events of the action.
 func TestActionOnMessages(t *testing.T) {
 	p, campaign := sixty(t, 1)
 	other := p.OutboxTo("other@example.org")[0].ID
@@ -167,7 +169,7 @@ func TestExportName(t *testing.T) {
 	assert.NotContains(t, archive, "../../x.eml")
 }
 
-// A request is sent again with a token of its account, and logged. The log does not show the token.
+// A logged request is sent again with a token of its account, and logged again. The log does not contain the token.
 func TestResend(t *testing.T) {
 	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{Value: "one"}, {Value: "reader", AccountID: 2, ReadOnly: true}, {Value: "two-secret", AccountID: 2}}})
 	other := p.as("two-secret")

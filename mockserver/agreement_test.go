@@ -50,7 +50,7 @@ func exceptionOf(text string) string {
 	return ""
 }
 
-// seedsAndFaults are the examples of TestSchemasAgree, and the starts of the random bodies. Together, the valid
+// seedsAndFaults are the examples of TestSchemasAgree, and the random bodies begin as one of them. Together, the valid
 // examples contain every field.
 var seedsAndFaults = []struct {
 	name, body string
@@ -133,7 +133,7 @@ func newAgreement(t *testing.T) *agreement {
 	return a
 }
 
-// compare sends a body to an empty server. It reports whether the schema and the server agree.
+// compare sends a body to an empty server, and reports whether the schema and the server agree about it.
 func (a *agreement) compare(name, body string) (agree, valid bool, got response) {
 	a.t.Helper()
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(body))
@@ -168,7 +168,7 @@ func TestSchemasAgree(t *testing.T) {
 	}
 }
 
-// TestRandomBodiesAgree compares random bodies. They are examples with up to three random changes.
+// TestRandomBodiesAgree compares random bodies: examples with up to three random changes.
 func TestRandomBodiesAgree(t *testing.T) {
 	for _, name := range []string{"Seed", "Fault"} {
 		t.Run(name, func(t *testing.T) {
@@ -218,8 +218,8 @@ var odd = `[null, true, {}, [], [null], "", " ", "x", "X ", "é", "1", "/", "x\n
 	1073741825, 1000000000000000, 1000000000000001, "1000000000000001", 315360000000, 315360000001, 9007199254740993,
 	9223372036854775807, 9223372036854775808, 18446744073709551616, 1e300]`
 
-// drafts returns n random bodies: valid examples with up to three changes. A change inserts a part of an example, often
-// one with the same name, inserts an odd value, or removes a part.
+// drafts returns n random bodies, which are valid examples with up to three changes. A change inserts a part of an
+// example (often one with the same name), inserts an odd value, or removes a part.
 func drafts(name string, n int) iter.Seq[string] {
 	random := rand.New(rand.NewPCG(*firstBody, 1))
 	var starts []string

@@ -164,7 +164,7 @@ func TestResetClock(t *testing.T) {
 	}
 }
 
-// A snapshot contains the clock. A restore keeps the remaining time of pending work.
+// A snapshot contains the clock, so pending work has the same remaining time after a restore.
 func TestSnapshotClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{status: func(int) int { return 500 }}
@@ -251,7 +251,8 @@ func TestRequestTimesAreVirtual(t *testing.T) {
 	})
 }
 
-// Each mode of the limit uses the virtual clock. If the clock is set back, the next lookup is allowed immediately.
+// Each mode of the limit uses the virtual clock. So if the clock is set back, the next lookup is allowed
+// immediately.
 func TestLookupLimit(t *testing.T) {
 	for limit, lookups := range map[mockserver.LookupLimit]string{ // pauses before lookups, with their statuses
 		mockserver.LookupMinInterval: "0s 200, 0s 429, 999ms 429, 1ms 200, 1500ms 200, 500ms 429",
@@ -293,12 +294,12 @@ func TestClockSetBackDuringRateLimit(t *testing.T) {
 	assert.Len(t, h.bodies, 2, "deliveries")
 }
 
-// offset is the UTC offset of the local time zone in all tests of this package.
-// No real zone uses it, so a time with this offset is a local time.
+// offset is the UTC offset of the local time zone in all tests of this package. No real zone uses it, so a time
+// with this offset must be a local time, which the server should not return.
 const offset = "+04:37"
 
-// TestMain sets the local time zone. A local time that the mock server returns
-// then fails a test on every machine, including machines that use UTC.
+// TestMain sets the local time zone. So if the mock server returns a local time, a test fails on every machine,
+// even if the machine uses UTC.
 func TestMain(m *testing.M) {
 	time.Local = time.FixedZone("local", 4*60*60+37*60)
 	os.Exit(m.Run())

@@ -45,7 +45,7 @@ func (c controlled) ids(path string) string {
 	return strings.Join(ids, " ")
 }
 
-// A request with an invalid token is logged with its operation. The error states the cause.
+// A request with an invalid token is logged with its operation, and the error states the cause.
 func TestControlRequestsWithInvalidToken(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	for header, want := range map[string]string{

@@ -71,7 +71,7 @@ func validMethod(s string) bool {
 var command = regexp.MustCompile(`(?m)^curl(?: -X ([A-Z]+))? "\$MOCK/([^"]*)"(?: --json '(.*)')?$`)
 
 // TestManualExamples runs each example of docs/control-api.md on a new server, and validates the response with
-// /_mock/openapi.json. A missing or additional field fails.
+// /_mock/openapi.json. It fails if a field is missing or not in the document.
 func TestManualExamples(t *testing.T) {
 	manual, err := os.ReadFile(filepath.Join("..", "docs", "control-api.md"))
 	require.NoError(t, err)
@@ -165,7 +165,7 @@ func operationAt(doc *openapi3.T, method, path string) *openapi3.Operation {
 	return nil
 }
 
-// controlDocument returns /_mock/openapi.json. Its objects reject additional fields.
+// controlDocument returns /_mock/openapi.json, changed so that its objects reject additional fields.
 func controlDocument(t *testing.T) *openapi3.T {
 	t.Helper()
 	text := newProbe(t, mockserver.Config{}).must("GET", "/_mock/openapi.json", nil).text

@@ -90,7 +90,7 @@ func TestRedeliver(t *testing.T) {
 	})
 }
 
-// Wait and Drain end with their context. Close cancels attempts in progress.
+// If their context ends, Wait and Drain return. Close cancels attempts in progress.
 func TestWaitEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var inProgress atomic.Int32
@@ -166,8 +166,8 @@ func TestDeliveryConcurrency(t *testing.T) {
 	}
 }
 
-// A response that does not end in time is a failure, even if its status is 200. If the connection is lost, the status
-// decides.
+// An attempt fails if its response does not end in time, even if the status is 200. But if the connection is lost
+// after the status, the status decides.
 func TestIncompleteResponse(t *testing.T) {
 	for hangs, want := range map[bool]struct {
 		state  mockserver.DeliveryState

@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// This example simulates a bounce. The application's webhook receiver gets the event.
+// This example simulates a bounce, which the mock server reports to the application's webhook receiver.
 func Example() {
 	ctx := context.Background()
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -62,8 +62,8 @@ func Example() {
 	// delivered
 }
 
-// New, Transport and SetTarget open no socket. In a testing/synctest bubble, hours of retries therefore pass without
-// waiting.
+// New, Transport and SetTarget open no socket, so the test can run in a testing/synctest bubble. There, hours of
+// retries pass without waiting.
 func ExampleServer_Transport() {
 	srv := mockserver.New(mockserver.Config{
 		Targets: map[string]http.Handler{"app.test": http.NotFoundHandler()},
@@ -83,8 +83,8 @@ func ExampleServer_Transport() {
 	// Output: Customers <nil>
 }
 
-// This fault rule causes a lost response after the email is accepted. The client does not know the outcome, and the
-// email is in the outbox.
+// This fault rule causes a lost response: the platform accepts the email, so it is in the outbox, but the client
+// does not know the outcome.
 func ExampleServer_Inject() {
 	ctx := context.Background()
 	srv := mockserver.New(mockserver.Config{})

@@ -89,7 +89,7 @@ func (p faultyPlatform) until(done func() bool) {
 
 const newList = `{"name":"News"}`
 
-// A fault changes the response. The request log contains the error that the client received.
+// A fault changes the response, and the request log contains the error that the client received.
 func TestFaultResponses(t *testing.T) {
 	const asJSON, asHTML = "Content-Type: application/json", "Content-Type: text/html; charset=utf-8"
 	for _, tt := range []struct {
@@ -273,8 +273,8 @@ func TestFaultInvalid(t *testing.T) {
 	}
 }
 
-// Faults apply to the deliveries of three contacts. If the fault changes an attempt, the delivery records the failure
-// and is retried. With AfterProcessing, the receiver gets a duplicate.
+// Faults apply to the deliveries of three contacts. If a fault makes an attempt fail, the delivery records the failure
+// and is retried. With AfterProcessing, the receiver has got the failed attempt too, so it gets a duplicate.
 func TestFaultDeliveries(t *testing.T) {
 	const lost, late = "connection lost, injected by a fault rule", "no response within 10s"
 	ok := mockserver.Attempt{Status: 200}
@@ -436,8 +436,8 @@ func TestFaultFieldOnlyForRequests(t *testing.T) {
 	p.inject(mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "1"})
 }
 
-// observed returns the effects of a request, a message or a delivery, with a fault rule for the action. The start times
-// show delays.
+// observed returns the effects of a request, a message or a delivery, with a fault rule for the action. The result
+// includes start times, which show delays.
 func observed(t *testing.T, target string, action mockserver.FaultAction) string {
 	t.Helper()
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})

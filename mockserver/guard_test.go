@@ -49,8 +49,8 @@ func (g guarded) run(t *testing.T, url string) {
 	})
 }
 
-// A server on loopback rejects other host names, because DNS rebinding could use the public default token. It also
-// rejects requests that the cross-site requests sends to the control routes.
+// On loopback, the default token is public, so a page could use it by DNS rebinding. Therefore the server rejects
+// requests with other host names. It also rejects requests from other sites to the control routes.
 func TestLoopbackGuard(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	t.Cleanup(srv.Close)

@@ -15,7 +15,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// probe is a server with a plain HTTP client. Other tests cover the SDK with the mock server.
+// probe is a server with a plain HTTP client, because other tests cover the SDK with the mock
+// server.
 type probe struct {
 	*mockserver.Server
 	t     testing.TB

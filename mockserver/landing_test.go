@@ -66,7 +66,8 @@ func TestOneClick(t *testing.T) {
 	}
 }
 
-// Links to unknown messages or actions fail. On loopback, links with other host names do not unsubscribe.
+// Links to unknown messages or actions fail. On loopback, a link with another host name does not
+// unsubscribe.
 func TestInvalidLinks(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	defer srv.Close()

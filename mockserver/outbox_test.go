@@ -17,7 +17,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// Lists, streams and counts omit a rejected email. Streams and counts omit the reactions to a deleted message.
+// Lists, streams and counts omit a rejected email. Streams and counts also omit reactions to a deleted message.
 func TestRejectedEmailNotInOutbox(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	p.must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)

@@ -188,7 +188,7 @@ func TestShutdownUnfinishedRequest(t *testing.T) {
 	})
 }
 
-// A stalled request delays Shutdown until the context ends. The error names the running requests.
+// A request that does not end delays Shutdown until the context ends. The error then lists the running requests.
 func TestShutdownReportsRunningRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		defer time.Sleep(time.Second) // at the end, net/http needs 500 ms to close a connection
@@ -220,9 +220,9 @@ func TestShutdownReportsRunningRequests(t *testing.T) {
 
 var lives = flag.Int("lives", 3, "how many platforms TestLifecycleLeaks starts and closes, one after another")
 
-// TestLifecycleLeaks starts a server, a client and a receiver over sockets, imports contacts while responses are lost,
-// delivers an event for each contact to a receiver that fails, and closes everything. It fails if memory or goroutines
-// leak.
+// TestLifecycleLeaks starts a server, a client and a receiver over sockets. It imports contacts while responses are
+// lost, delivers an event for each contact to a receiver that fails, and closes everything. It fails if memory or
+// goroutines leak.
 func TestLifecycleLeaks(t *testing.T) {
 	var first footprint
 	for i := range *lives + 1 {

@@ -98,7 +98,8 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	}
 }
 
-// After a restore, pending deliveries are attempted at their time. Their bytes and rate limits are unchanged.
+// After a restore, pending deliveries are attempted at the same times as without it, with the same bytes and rate
+// limits.
 func TestSnapshotResumesDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{status: func(int) int { return http.StatusServiceUnavailable }}
@@ -316,8 +317,8 @@ func (d *dice) act() {
 	acts[d.random.IntN(len(acts))]()
 }
 
-// During random operations, the revision grows whenever the snapshot changes, even if the response is lost. Requests
-// that only read do not change it.
+// During random operations, the revision grows whenever the snapshot changes, even if the response is lost. It does
+// not grow after requests that only read.
 func TestRevision(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -375,7 +376,7 @@ func difference(want, got string) string {
 	return "one text is longer than the other"
 }
 
-// Snapshots, restores and resets run concurrently with requests. Each snapshot can be restored.
+// Snapshots, restores and resets run concurrently with requests. Nevertheless, each snapshot can be restored.
 func TestSnapshotConcurrentChanges(t *testing.T) {
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	cfg := mockserver.Config{RecordEvents: true, SkipValidation: true, Targets: map[string]http.Handler{"app.test": receiver}}

@@ -55,7 +55,8 @@ func each(bodies [][]byte, do func([]byte)) func() {
 
 func parse(body []byte) { must(events.Parse(body)) }
 
-// BenchmarkDecodeEvents decodes six events. The JSON packages find the payload type of each event, as the SDK does.
+// BenchmarkDecodeEvents decodes six events. For a fair comparison, the code with JSON packages finds the payload type
+// of each event, as the SDK does.
 func BenchmarkDecodeEvents(b *testing.B) {
 	bodies := deliveries()
 	compare(b, "sdk", each(bodies, parse))
@@ -83,7 +84,7 @@ func BenchmarkDecodeEventsDataFirst(b *testing.B) {
 	compare(b, "sdk-event-first", each(bodies, parse))
 }
 
-// BenchmarkDecodePage decodes a page of 100 contacts in memory. The time of the SDK includes the whole client call.
+// BenchmarkDecodePage decodes a page of 100 contacts in memory. For the SDK, the time includes the whole client call.
 func BenchmarkDecodePage(b *testing.B) {
 	body := []byte(contactPage(0, pageOf(0, contactItem)))
 	c := must(client.New(client.Config{BaseURL: "https://platform.example", Token: "t", HTTPClient: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
@@ -103,13 +104,13 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // unmarshal is the Unmarshal function of a JSON package.
 type unmarshal func(data []byte, v any) error
 
-// oneBounce decodes the envelope, then the data into one type for each event name. All bounces share one type.
+// oneBounce decodes the envelope, and then the data into one type for each event name, so all bounces share one type.
 func (f unmarshal) oneBounce(body []byte) {
 	f.payload(body, func(json.RawMessage) any { return new(bounced) })
 }
 
 // typed decodes the envelope, finds the payload type of a bounce, and decodes the data into that type. The SDK returns
-// such types after one pass.
+// the same types, but after one pass.
 func (f unmarshal) typed(body []byte) {
 	f.payload(body, func(data json.RawMessage) any {
 		var fields struct {

@@ -22,7 +22,8 @@ const (
 	mailgunList = "customers@mail.example.org"
 )
 
-// BenchmarkImport imports 20,000 contacts, one batch at a time. The server does almost no work.
+// BenchmarkImport imports 20,000 contacts, one batch at a time. The server does almost no work, so the time is that
+// of the client.
 func BenchmarkImport(b *testing.B) { compareImports(b, 0, 1, 20) }
 
 // BenchmarkImportSlow imports 40,000 contacts, four batches at a time. The server delays each response by 20 ms.
@@ -41,7 +42,7 @@ func compareImports(b *testing.B, pause time.Duration, concurrency, batches int)
 	each := func(impl string, do func(worker, batch int)) {
 		compare(b, impl, func() { parallel(concurrency, batches, do) })
 	}
-	// Lower bound. Every batch sends the same bytes.
+	// This is the lower bound, because every batch sends the same bytes.
 	encoded := must(json.Marshal(newBatch(0)))
 	each("net/http-encoded", func(int, int) { post(encoded) })
 	// This lower bound includes creating the contacts.
@@ -52,7 +53,7 @@ func compareImports(b *testing.B, pause time.Duration, concurrency, batches int)
 		}
 		post(encoded)
 	})
-	// Efficient code without an SDK. Each worker reuses its buffer.
+	// This is efficient code without an SDK, because each worker reuses its buffer.
 	bodies := make([]bytes.Buffer, concurrency)
 	each("net/http+json", func(worker, batch int) {
 		body := &bodies[worker]

@@ -29,8 +29,8 @@ func BenchmarkIterate(b *testing.B) {
 // BenchmarkIterateSlow reads 12 pages from a server that delays each response by 20 ms.
 func BenchmarkIterateSlow(b *testing.B) { prefetching(b, 12).others(b) }
 
-// BenchmarkIterateSlowFar reads 100 pages. The client has nothing to prefetch after the last pages, but their share
-// is small.
+// BenchmarkIterateSlowFar reads 100 pages. At the end of the list there is nothing to prefetch, but with so many
+// pages, this hardly matters.
 func BenchmarkIterateSlowFar(b *testing.B) { prefetching(b, 100) }
 
 func prefetching(b *testing.B, count int) reader {
@@ -245,7 +245,7 @@ func pageOf(number int, item string) string {
 	return "[" + strings.Join(items, ",") + "]"
 }
 
-// An item of each platform. Their lengths differ by 5 % at most.
+// An item of each platform. The lengths differ by at most 5 %, so the results are comparable.
 const (
 	contactItem = `{"id":ID,"email":"contactID@example.com","status":"active","subscribed_on":1760000000,` +
 		`"custom_attributes":[{"name":"first_name","value":"Ann"},{"name":"city","value":"Bonn"}],"tags":["vip","newsletter"],"last_bounce_type":"none"}`

@@ -16,9 +16,9 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// BenchmarkIterateCPU reads 1,000 pages from a server in another process. It reports the client's processor time,
-// including garbage collection. A block of 32 MiB represents the rest of the application. Without it, the 4 MiB heap
-// would be collected two times for every 100 pages.
+// BenchmarkIterateCPU reads 1,000 pages from a server in another process, and reports the client's processor time,
+// including garbage collection. A block of 32 MiB represents the rest of the application, because a heap of only 4
+// MiB would be collected two times for every 100 pages.
 func BenchmarkIterateCPU(b *testing.B) {
 	rest := make([]byte, 32<<20)
 	defer runtime.KeepAlive(rest)
@@ -138,9 +138,10 @@ func BenchmarkMockStart(b *testing.B) {
 	}
 }
 
-// BenchmarkMockCommand sends 2,000 requests over eight connections to a mock server with validation, after 2,000
-// warm-up requests. These are enough for several garbage collections of the server. Each run starts a new process,
-// because each stripe-mock process checks its routes in another random order. Compare the means, not the minima.
+// BenchmarkMockCommand sends 2,000 requests over eight connections to a mock server with validation. Before that, it
+// sends 2,000 warm-up requests, which are enough for several garbage collections of the server. Each run starts a
+// new process. Compare the means, not the minima, because each stripe-mock process checks its routes in another
+// random order.
 func BenchmarkMockCommand(b *testing.B) {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		for _, c := range commands() {

@@ -17,8 +17,8 @@ import (
 // maxGrowth is the maximum growth of the time per record from a tenth of the most records to the most records.
 const maxGrowth = 4
 
-// maxTimes contains the longest times with the most records, by the kind of operation. A listing operation reads or
-// writes every record, so only the growth of its time is limited.
+// maxTimes contains the maximum times with the most records, by the kind of operation. It has no time for listing
+// operations, which read or write every record, so only their growth is limited.
 var maxTimes = map[string]time.Duration{
 	"flat":         time.Millisecond,
 	"filtered":     10 * time.Millisecond,
@@ -70,9 +70,9 @@ type scale struct {
 	took map[string][]time.Duration // times of each operation, from the fewest to the most records
 }
 
-// measure reports the time of the fastest call and ignores b.N. Other work on the machine slows calls down, and the
-// first call includes lazy initialization. measure makes 100 calls or as many as fit into 300 ms, but at least 3
-// unless they need more than 1 minute. The name begins with a key of maxTimes.
+// measure reports the time of the fastest call, because other work on the machine slows calls down, and the first
+// call includes lazy initialization. It ignores b.N, and makes 100 calls or as many as fit into 300 ms, but at least
+// 3 unless they need more than 1 minute. The name begins with a key of maxTimes.
 func (s *scale) measure(name string, call func(i int)) { s.measureAfter(func() {}, name, call) }
 
 // measureAfter is like measure, but calls prepare before each call.

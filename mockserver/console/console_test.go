@@ -82,8 +82,8 @@ func TestHandlerNotModified(t *testing.T) {
 	}
 }
 
-// TestActionsPassTheAccount: api.js adds the selected account to every action whose route has the parameter account_id. The pages
-// have no other action on all accounts than the confirmation of state.js.
+// TestActionsPassTheAccount: api.js adds the selected account to every action whose route has the parameter
+// account_id. Only the confirmation of state.js applies actions to all accounts.
 func TestActionsPassTheAccount(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()

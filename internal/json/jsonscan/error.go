@@ -26,8 +26,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("json: %s: expected %s at offset %d", e.Path, e.Want, e.Offset)
 }
 
-// Err returns the first error so far, or nil if there is none. A syntax error
-// takes precedence.
+// Err returns the first error so far, or nil if there is none. If there is a syntax error, Err returns it
+// instead of an earlier mismatch.
 func (c *Cursor) Err() *Error {
 	first := cmp.Or(c.err, c.odd)
 	if first == nil {
@@ -56,8 +56,7 @@ func (c *Cursor) located(err *Error) *Error {
 	return &Error{Offset: err.Offset, Path: path(c.text, err.Offset), Want: err.Want, Syntax: err.Syntax, Ignored: err.Ignored}
 }
 
-// End returns the first error, or nil if there is none. Text after the value
-// is an error.
+// End returns the first error, or nil if there is none. It treats text after the value as an error.
 func (c *Cursor) End() *Error {
 	if c.Peek(); c.i < len(c.text) {
 		c.fail(c.i, "the end of the text")
@@ -96,8 +95,8 @@ func (c *Cursor) Missing(offset int, member string) {
 	c.report(offset, "an object with the field "+strconv.Quote(member), false)
 }
 
-// Isolate reads a value with read and returns the first mismatches in it, at most ten. It
-// does not record them in the cursor.
+// Isolate reads a value with read and returns the first mismatches in it, at most ten, without recording them in
+// the cursor.
 func (c *Cursor) Isolate(read func(*Cursor)) []*Error {
 	before := c.err
 	c.err = nil
@@ -117,7 +116,7 @@ func (c *Cursor) fail(offset int, want string) {
 	c.i = len(c.text) // so no further value is read
 }
 
-// report keeps the first mismatches. The first syntax error replaces them.
+// report keeps the first mismatches. If a syntax error follows, it replaces them.
 func (c *Cursor) report(offset int, want string, syntax bool) {
 	c.mismatches++
 	if syntax && (c.err == nil || !c.err.Syntax) {
@@ -138,8 +137,7 @@ const (
 	maxName = 40  // maximum length of a name in a path
 )
 
-// path returns the path of the value at offset. It parses text again, so cursors do
-// not have to record paths.
+// path returns the path of the value at offset. It parses text again, so that cursors need not record paths.
 func path(text string, offset int) string {
 	way, _ := New(text).locate(offset, nil)
 	return string(way)

@@ -1,9 +1,9 @@
 // Package jsonscan reads JSON (RFC 8259) in one pass and without reflection.
 //
-// A [Cursor] is positioned at the beginning of a value. Each method reads a
-// value of one type and moves the cursor past it. For every type, null becomes
-// the zero value. Error checks between reads are unnecessary, because
-// [Cursor.Err] returns the first error. There are two kinds of errors.
+// A [Cursor] is positioned at the beginning of a value. Each method reads a value of one type
+// and moves the cursor past it. For every type, null becomes the zero value. A caller need not
+// check for errors between reads, because [Cursor.Err] returns the first error. There are two
+// kinds of errors.
 //
 //   - A value of another type, or a number out of range, becomes the zero value,
 //     and the cursor moves past it. See [Cursor.Mismatch].
@@ -12,17 +12,18 @@
 // # What it accepts
 //
 // A text is JSON if [encoding/json.Valid] accepts it, except that a byte order mark is
-// ignored. As in encoding/json, the
-// last of several fields with the same name counts, and invalid UTF-8 becomes
-// U+FFFD. Unlike encoding/json, field names are case-sensitive, and a repeated
-// object replaces the earlier one instead of being merged into it.
+// ignored. As in encoding/json, invalid UTF-8 becomes U+FFFD, and if several fields have the
+// same name, the last one counts. Unlike in encoding/json, field names are case-sensitive, and
+// an object in a repeated field replaces the earlier one instead of being merged into it.
 //
 // # Memory
 //
-// Strings are parts of the text and keep it in memory. With [Cursor.Clone] they
-// are copies, for values that outlive the text. An empty element takes two
-// bytes of text, but its type may take hundreds. Therefore [Slice] fails if
-// elements take more than 256 KiB plus eight times the size of the text.
+// Strings are parts of the text and keep it in memory. For values that outlive the text, use
+// [Cursor.Clone], which makes them copies.
+//
+// An empty element takes two bytes of text, but its type may take hundreds in memory.
+// Therefore [Slice] fails if elements take more than 256 KiB plus eight times the size of the
+// text.
 package jsonscan
 
 import (
@@ -43,8 +44,8 @@ type Cursor struct {
 	// If QuotedInts is set, Int accepts a string that contains an integer.
 	QuotedInts bool
 
-	// If Tolerant is set, a value of another type is not an error. The first such value
-	// is an Error with the field Ignored, which Err and End return if there is no error.
+	// If Tolerant is set, a value of another type is not an error. However, if there is no error,
+	// Err and End return the first such value as an Error with the field Ignored.
 	Tolerant bool
 
 	mismatches uint32 // number of calls of report, which keeps only the first errors
@@ -73,8 +74,8 @@ func start(text string) int {
 	return 0
 }
 
-// Borrow returns a cursor at the beginning of text. Its strings are copies, so text can
-// change after reading. Field names and the results of Since are parts of text.
+// Borrow returns a cursor at the beginning of text, which may be changed after reading,
+// because strings are copies. Only field names and the results of Since are parts of text.
 func Borrow(text []byte) *Cursor {
 	c := New(unsafe.String(unsafe.SliceData(text), len(text))) //nolint:gosec // saves a copy of each response
 	c.Clone = true
@@ -115,7 +116,8 @@ func (c *Cursor) Null() bool {
 	return false
 }
 
-// Bool reads true or false. If the cursor is tolerant, they can also be 1 and 0, or in a string.
+// Bool reads true or false. If the cursor is tolerant, it also reads 1 and 0, and all of these
+// in a string.
 func (c *Cursor) Bool() bool {
 	switch b := c.Peek(); {
 	case b == 'n':
@@ -178,8 +180,8 @@ func (c *Cursor) NullInt() (n int64, ok bool) {
 	return n, true
 }
 
-// integer returns the value of a JSON number that is a 64-bit integer. With an
-// exponent, the value must be less than 2^53, so that a float64 can represent it.
+// integer returns the value of a JSON number that is a 64-bit integer. With an exponent, it
+// uses a float64, so the value must be less than 2^53.
 func integer(number string) (n int64, ok bool) {
 	if whole, fraction, found := strings.Cut(number, "."); found && strings.Trim(fraction, "0") == "" {
 		number = whole
@@ -227,8 +229,8 @@ func (c *Cursor) Number() string {
 	return c.own(c.number())
 }
 
-// ID reads an id and reports whether it was a string. A number such as 42.0 or 4e1 is returned
-// as an integer, and null as "".
+// ID reads an id and reports whether it was a string. A number such as 42.0 or 4e1 becomes the
+// text of an integer, and null becomes "".
 func (c *Cursor) ID() (id string, quoted bool) {
 	switch b := c.Peek(); {
 	case b == '"':
@@ -308,8 +310,8 @@ func digits(s string) int {
 	return n
 }
 
-// Object iterates over the names in an object. The loop must read each value. It must
-// not end early unless the cursor is a copy that looks ahead.
+// Object iterates over the names in an object. The loop must read each value. Only if the
+// cursor is a copy that looks ahead may the loop end early.
 func (c *Cursor) Object() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for name, more := c.First(); more && yield(name); name, more = c.Next() {
@@ -352,8 +354,8 @@ func (c *Cursor) Next() (name string, ok bool) {
 }
 
 // SkipNameIfNext reads the name of the next field in an object if it is written exactly as
-// expected, such as `,"id":`, and a value other than null follows. It reports
-// whether it did. If the field is in its usual place, it is faster than Next.
+// expected, such as `,"id":`, and a value other than null follows. It reports whether it did.
+// For a field in its usual place, this is faster than Next.
 func (c *Cursor) SkipNameIfNext(expected string) bool {
 	end := c.i + len(expected)
 	if end >= len(c.text) || c.text[c.i:end] != expected || c.text[end] <= ' ' || c.text[end] == 'n' {
@@ -378,8 +380,8 @@ func (c *Cursor) name() (name string, ok bool) {
 	return name, true
 }
 
-// Array iterates over the elements of an array. The loop must read each element. It
-// must not end early unless the cursor is a copy that looks ahead.
+// Array iterates over the elements of an array. The loop must read each element. Only if the
+// cursor is a copy that looks ahead may the loop end early.
 func (c *Cursor) Array() func(yield func() bool) {
 	return func(yield func() bool) {
 		for more := c.open('[', ']', "an array"); more && yield(); more = c.next(']') {

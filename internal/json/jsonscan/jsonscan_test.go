@@ -262,8 +262,8 @@ func TestIncompleteText(t *testing.T) {
 	}
 }
 
-// TestTolerant: a value of another type becomes the zero value. The other values are correct, and the first ignored value
-// is reported.
+// TestTolerant: a value of another type becomes the zero value, and the first one is reported. The other values are
+// correct.
 func TestTolerant(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text    string

@@ -41,9 +41,9 @@ func (c *Cursor) own(s string) string {
 	return s
 }
 
-// copied returns a copy of s. If the text is at least as long as the table of recent
-// strings, a repeated short string, such as a tag, shares memory with its last
-// occurrence.
+// copied returns a copy of s. In a long text, a repeated short string, such as a tag,
+// shares memory with its last occurrence. A text is long if it has at least the size of
+// the table of recent strings.
 func (c *Cursor) copied(s string) string {
 	const table = 1 << 10 // bytes
 	if len(s) == 0 || len(s) > 16 || len(c.text) < table {
@@ -64,19 +64,18 @@ const (
 	tops = 0x80 * ones        // the top bit of each
 )
 
-// special sets the top bit of each byte of w that is a quote, a backslash or a
-// control character. It flips a bit and tests for less than 0x21, which
-// includes quotes but not spaces. Bits of non-ASCII bytes are meaningless.
-// Above the lowest correct bit, bits can be wrong, because a subtraction
-// borrows from the next byte.
+// special sets the top bit of each byte of w that is a quote, a backslash or a control
+// character. It flips a bit and tests for less than 0x21, which finds quotes but not
+// spaces. Only the lowest bit is reliable, because a subtraction borrows from the next
+// byte, and bits of non-ASCII bytes mean nothing.
 func special(w uint64) uint64 {
 	quoteOrControl, backslash := (w^ones*2)-ones*0x21, (w^ones*'\\')-ones
 	return quoteOrControl | backslash
 }
 
 // plain returns the number of bytes at the beginning of s that are ASCII and are not
-// quotes, backslashes or control characters. It returns 0 if these bytes extend to
-// the last few bytes of s.
+// quotes, backslashes or control characters. If these bytes extend to the last few
+// bytes of s, it returns 0.
 func plain(s string) int {
 	for i := 0; i <= len(s)-8; i += 8 {
 		w := word(s, i)
@@ -136,7 +135,8 @@ func (c *Cursor) notPlain(i int) string {
 	}
 }
 
-// unescape returns the value of the escaped string s. The quotes are not part of s.
+// unescape returns the value of the escaped string s, which is given without its
+// quotes.
 func (c *Cursor) unescape(s string) string {
 	i := strings.IndexByte(s, '\\')
 	if i < 0 && utf8.ValidString(s) {

@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// The Unix times of the years 0 to 9999. Package time cannot encode other years as JSON.
+// The Unix times of the first and the last second of the years 0 to 9999, because package time cannot encode other
+// years as JSON.
 const minUnix, maxUnix = -62_167_219_200, 253_402_300_799
 
-// Time reads a time in Unix seconds or as ISO 8601. Seconds can be a string and have a fraction. A number that is too
-// large for seconds is in milliseconds. ISO 8601 can be in the extended or basic format, or have a space instead of T.
-// Without an offset, the time is UTC.
+// Time reads a time in Unix seconds or as ISO 8601. Seconds can be a string and have a fraction. If the number is too
+// large for seconds, it is in milliseconds. ISO 8601 can be in the extended or basic format, or have a space instead
+// of T. Without an offset, the time is UTC.
 //
-// For null and 0, Time returns the zero time. A year that JSON cannot represent is a mismatch, and an offset of a day
-// or more too, because package time can parse but not encode it.
+// For null and 0, Time returns the zero time. A year or an offset that package time cannot encode as JSON is a
+// mismatch. The years 0 to 9999 are valid, and offsets of less than a day.
 func (c *Cursor) Time() time.Time {
 	if n, length := c.shortInt(); length > 0 && n <= maxUnix {
 		c.i += length

@@ -23,8 +23,8 @@ func (c *Cursor) Raw() json.RawMessage {
 	return json.RawMessage(c.Since(start))
 }
 
-// SkipFast is like Skip, for a cursor that looks ahead. Another cursor must validate
-// the same value, because SkipFast may search only for the end of an object.
+// SkipFast is like Skip, for a cursor that looks ahead. It may search only for the end of an object, so
+// another cursor must validate the same value.
 func (c *Cursor) SkipFast() {
 	if n := flat(c.text[c.i:]); n > 0 {
 		c.i += n
@@ -60,7 +60,7 @@ func (c *Cursor) Scalar() string {
 // Text is [Cursor.String] for a string type T.
 func Text[T ~string](c *Cursor) T { return T(c.String()) }
 
-// HasUpper reports whether text contains an ASCII capital letter. Values in lower case need no
+// HasUpper reports whether text contains an ASCII capital letter. If it does not, the value needs no
 // [Fold].
 func HasUpper(text string) bool {
 	for i := range len(text) {
@@ -103,10 +103,9 @@ const (
 	free   = 256 << 10
 )
 
-// Slice reads an array and calls read for each element. It omits ignored elements, and
-// returns nil for null. It
-// fails if the cursor's slices take far more memory than the text, which can happen
-// for a text such as [{},{},{}].
+// Slice reads an array and calls read for each element. It returns nil for null, and omits ignored
+// elements. If the cursor's slices take far more memory than the text, it fails, because a text such as
+// [{},{},{}] could exhaust the memory.
 func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	if c.Null() {
 		return nil
@@ -147,7 +146,8 @@ func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	}
 }
 
-// Named is like [Slice]. It also reads an object with a scalar in each member, and calls pair for each.
+// Named is like [Slice], but also reads an object whose fields are scalars, and calls pair for each
+// field.
 func Named[T any](c *Cursor, read func(*Cursor) T, pair func(name, value string) T) []T {
 	if c.Peek() != '{' {
 		return Slice(c, read)
@@ -176,9 +176,9 @@ func (c *Cursor) ignored(start int) bool {
 	return c.last >= start && strings.TrimSpace(c.text[start:c.last]) == ""
 }
 
-// room returns an empty slice with capacity for the n elements before the current one,
-// the current element and all following elements. It counts the following elements
-// first, because a growing slice takes several times the memory.
+// room returns an empty slice with capacity for the n elements before the current one, the current
+// element and all following elements. It counts the following elements first, because a slice that
+// grows takes several times the memory.
 func room[T any](c *Cursor, n int) []T {
 	const large, page = 64, 128
 	if unsafe.Sizeof(*new(T)) >= large && n < page {
@@ -191,8 +191,7 @@ func room[T any](c *Cursor, n int) []T {
 	return elements[T](c, n)
 }
 
-// elements returns an empty slice with capacity for n elements. It fails if they exceed
-// the limit.
+// elements returns an empty slice with capacity for n elements. If they exceed the limit, it fails.
 func elements[T any](c *Cursor, n int) []T {
 	c.taken += n * int(unsafe.Sizeof(*new(T)))
 	if c.taken > free+growth*len(c.text) {

@@ -102,7 +102,8 @@ func TestSliceLimit(t *testing.T) {
 	}
 }
 
-// TestRoom: for large elements, the first page has a fixed capacity. In all other cases, room counts the elements.
+// TestRoom: for the first elements of a large type, the capacity is fixed. In all other cases, room counts the
+// elements.
 func TestRoom(t *testing.T) {
 	text := strings.Repeat(",0", 10) + "]"
 	for _, row := range []struct {

@@ -1,13 +1,13 @@
 // Package jsonwrite writes JSON (RFC 8259) without reflection.
 //
-// A [Writer] appends values to a buffer. Error checks between writes are
-// unnecessary, because [Writer.Err] returns the path of the first value that
-// cannot be encoded. This is text that is not UTF-8, or a missing list.
+// A [Writer] appends values to a buffer. A caller need not check for errors between
+// writes, because [Writer.Err] returns the path of the first value that cannot be
+// encoded. Such a value is text that is not UTF-8, or a missing list.
 //
 // # What it writes
 //
-// The output is the same as from [encoding/json.Encoder] without HTML escaping
-// and without a trailing newline. Templates contain much HTML.
+// The output is the same as from [encoding/json.Encoder] without a trailing newline and
+// without HTML escaping, which would make templates longer.
 package jsonwrite
 
 import (
@@ -30,7 +30,7 @@ type Writer struct {
 	at     int    // offset of that value
 }
 
-// Reset empties w. It reuses the memory.
+// Reset empties w, and keeps its memory for further use.
 func (w *Writer) Reset() { *w = Writer{Bytes: w.Bytes[:0]} }
 
 // Open begins an object or array.
@@ -122,8 +122,8 @@ func (w *Writer) Err() error {
 }
 
 // locate reads the next value in an incomplete text. If the text ends in that value,
-// locate returns the path of the missing value; otherwise it returns nil. It parses
-// the written text, so the writer does not have to record paths.
+// locate returns the path of the missing value; otherwise it returns nil. Because it
+// parses the written text, the writer need not record paths.
 func locate(c *jsonscan.Cursor, way []string) []string {
 	switch c.Peek() {
 	case '{':
@@ -164,8 +164,8 @@ const (
 )
 
 // special returns a value with a top bit set if one of the eight bytes of b is not
-// ASCII or needs an escape. Quotes, backslashes and control characters need escapes.
-// The result does not identify the byte, because a subtraction borrows from the next
+// ASCII or needs an escape: a quote, a backslash or a control character. The position
+// of the bit does not identify the byte, because a subtraction borrows from the next
 // byte.
 func special(b uint64) uint64 {
 	quote, backslash, control := (b^ones*'"')-ones, (b^ones*'\\')-ones, b-ones*' '
@@ -173,7 +173,8 @@ func special(b uint64) uint64 {
 }
 
 // plain reports whether s is ASCII and needs no escapes. It reads eight bytes at a
-// time. In a long text, the last eight bytes may overlap the previous eight.
+// time. In a long text, it reads the last eight bytes even if they overlap the previous
+// eight.
 func plain(s string) bool {
 	words := len(s) / 8
 	for i := range words {

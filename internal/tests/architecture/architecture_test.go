@@ -20,7 +20,7 @@ import (
 
 const root = "../../.."
 
-// aside lists programs, tests and their helpers. No package with a row imports them.
+// aside lists programs, tests and their helpers, which have no row because no package with a row may import them.
 var aside = []string{
 	"contrib/pgstore/internal/testdb", "examples", "internal/tests/canary", "internal/tests/chaos", "internal/tools/codegen",
 	"internal/tools/documents", "internal/benchmarks", "internal/tools/rename",

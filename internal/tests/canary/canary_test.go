@@ -173,8 +173,8 @@ func TestPlatformErrors(t *testing.T) {
 	w.show("the server", srv)
 }
 
-// TestPlatformDumps searches the control responses, the snapshot and the records of the mock server for the token.
-// Some of them may contain a webhook's secret, because snapshots restore it and the console computes signatures with
+// TestPlatformDumps searches the control responses, the snapshot and the records of the mock server for the token. A
+// webhook's secret is allowed in some of them, because snapshots restore it and the console computes signatures with
 // it.
 func TestPlatformDumps(t *testing.T) {
 	w := newDetector(t)

@@ -20,7 +20,8 @@ import (
 	"testing"
 )
 
-// The secrets. They look like real secrets. The token contains characters that JSON and URLs escape.
+// The secrets. They look like real secrets, and the token contains characters that JSON and URLs escape, because
+// escaped secrets must be found too.
 const (
 	canaryToken    = "canary-token/5hR8yq0<ZlV3+nT7w=="
 	canaryKey      = "canary-key-Yk2m9QpXc4sD1ub"
@@ -43,7 +44,7 @@ func newDetector(t testing.TB) *detector {
 	return w
 }
 
-// plant adds a secret. A test also adds secrets that the server created.
+// plant adds a secret to search for. Besides the secrets above, a test adds those that the server created.
 func (w *detector) plant(name, secret string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,7 +123,7 @@ func (w *detector) print(where string, values ...any) {
 }
 
 // showError searches an error and the errors that it wraps. It does not search the JSON of their fields, because
-// programs may need the rest of a broken event.
+// programs may need the readable fields of a broken event.
 func (w *detector) showError(where string, err error) {
 	w.Helper()
 	if err == nil {

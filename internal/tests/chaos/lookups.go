@@ -139,8 +139,7 @@ func killHolder(ctx context.Context, s *fixture) (took time.Duration) {
 	return at[held].at.Sub(killed)
 }
 
-// redisRestarts kills Redis while processes look up emails. Redis is down for two seconds and is empty after the
-// restart.
+// redisRestarts kills Redis while processes look up emails. Redis restarts after two seconds without its data.
 func redisRestarts(ctx context.Context, s *fixture) []figure {
 	c := gather(ctx, s, 3, 2)
 	defer c.close()
@@ -232,7 +231,7 @@ func (p *platform) close() {
 	p.mock.Close()
 }
 
-// ServeHTTP records the time of each lookup. The User-Agent names the process.
+// ServeHTTP records the time of each lookup and the process, whose name is in the User-Agent.
 func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := time.Now()
 	process, _, _ := strings.Cut(r.UserAgent(), "/")

@@ -90,7 +90,7 @@ type post struct {
 	orders  int
 }
 
-// newPost starts the replicas. Its tables are empty.
+// newPost starts the replicas with empty tables.
 func newPost(ctx context.Context, s *fixture, store string, change func(*settings)) *post {
 	p := &post{fixture: s, mock: mockserver.New(mockserver.Config{Lookups: mockserver.LookupUnlimited, Logger: slog.New(slog.DiscardHandler)})}
 	p.srv = httptest.NewServer(p.mock)
@@ -172,7 +172,7 @@ func (p *post) stop(i int) {
 	must.OK(errors.Join(p.senders[i].cmd.Process.Signal(syscall.SIGTERM), p.senders[i].cmd.Wait()))
 }
 
-// order enqueues the emails about n further orders, each two times. Each third email bounces.
+// order enqueues the emails about n further orders, each email two times. Each third email bounces.
 func (p *post) order(ctx context.Context, n int) {
 	for range n {
 		p.orders++
@@ -217,8 +217,8 @@ func (p *post) until(ctx context.Context, what string, want int) {
 	}
 }
 
-// settled waits until each key has an outcome. Then the recipients open their emails, which resolves unknown outcomes, and
-// settled waits until the shop knows each email and each bounce.
+// settled waits until each key has an outcome. Unknown outcomes need an event, so it then makes the recipients open
+// their emails, and waits until the shop knows each email and each bounce.
 func (p *post) settled(ctx context.Context) {
 	p.until(ctx, "(SELECT DISTINCT email_key FROM told WHERE reason IN ('sent', 'unknown')) AS keys", p.orders)
 	p.mock.ClearFaults()
@@ -271,8 +271,8 @@ func (p *post) figures(ctx context.Context, mostUnknown float64) []figure {
 	}
 }
 
-// outage simulates 503 responses for two minutes, every second one with Retry-After, with the default pause of 30 s. The
-// shop gets an order every 2 s. The short form divides all times by 10.
+// outage simulates 503 responses for two minutes, every second one with Retry-After. The pause is the default, 30 s,
+// and the shop gets an order every 2 s. The short form divides all times by 10.
 func outage(store string) func(context.Context, *fixture) []figure {
 	return func(ctx context.Context, s *fixture) []figure {
 		if s.short && store != onRiver {
@@ -297,9 +297,9 @@ func outage(store string) func(context.Context, *fixture) []figure {
 	}
 }
 
-// killedSenders kills replicas while they send. Two of them have wrong clocks. The platform loses requests, responses and
-// lookups, and duplicates, reorders and rejects deliveries. In the middle, all replicas are replaced by another release with
-// another URL and other events, and later by the first release again.
+// killedSenders kills replicas while they send. Two of them have wrong clocks. The platform loses requests, responses
+// and lookups, and duplicates, reorders and rejects deliveries. Halfway, another release with another URL and other
+// events replaces all replicas, and later the first release replaces them again.
 func killedSenders(store string) func(context.Context, *fixture) []figure {
 	return func(ctx context.Context, s *fixture) []figure {
 		kills := s.pick(6, 50)

@@ -5,8 +5,8 @@
 //	go run -C internal/tests/chaos .          # all figures, about 22 minutes
 //	go run -C internal/tests/chaos . -short   # the same with less work, about two minutes
 //
-// It starts its own Redis and PostgreSQL (see package servers) and exits with 1 if a figure misses its target. -only
-// selects groups by the prefix of their names.
+// It starts its own Redis and PostgreSQL (see package servers). If a figure misses its target, it exits with 1. The
+// flag -only selects groups by the prefix of their names.
 package main
 
 import (
@@ -173,7 +173,7 @@ type figure struct {
 	unit  string
 	bound string // equal, atMost, atLeast, or "" for no target
 	limit float64
-	// speed marks a figure that other load on the machine distorts. The short form does not judge it.
+	// speed marks a figure that depends on other load on the machine, so the short form does not judge it.
 	speed bool
 }
 

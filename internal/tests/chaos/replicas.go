@@ -143,7 +143,8 @@ const (
 	effect = "INSERT INTO effects (id) VALUES ($1)"
 )
 
-// store is a deduplication store. write writes a row in the transaction of the key, if the store has one.
+// store is a deduplication store. The function write writes a row in the transaction of the key, if the
+// store has transactions.
 type store struct {
 	once  webhook.Once
 	write func(ctx context.Context, id string) error
@@ -183,10 +184,9 @@ func open(ctx context.Context, with settings) store {
 	panic("no store " + with.Store)
 }
 
-// replica is a receiver of webhooks that prints a line when it is ready. Its handler does
-// one of two things. With a file, it appends a line to the file for each call, works, and
-// writes a row with the event's key. With a NATS server, it only stores the events in the
-// stream.
+// replica is a receiver of webhooks that prints a line when it is ready. If a NATS server is set, its
+// handler only stores the events in the stream. Otherwise it appends a line to a file for each call,
+// works, and writes a row with the event's key.
 func replica(with settings) {
 	ctx := context.Background()
 	v := must.Get(webhook.NewVerifier(must.Get(webhook.ParseSecret(secret, ""))))

@@ -19,8 +19,8 @@ type contender struct {
 	stream, synced bool // a NATS server stores the events; it syncs its files for each event
 }
 
-// The limits apply to handlers that do nothing. The short form checks the shares too, because other load slows all
-// contenders.
+// The handlers do nothing, so the limits are for the stores alone. The short form checks only the shares, because
+// other load slows all contenders equally.
 var contenders = []contender{
 	{name: "memory", with: settings{Store: "memory"}},
 	{name: "redisstore", with: settings{Store: "redis"}, least: 4000, share: 0.1},
@@ -45,8 +45,9 @@ func threeReplicas(ctx context.Context, s *fixture) []figure {
 	return race(ctx, s, 3, shared, 3, 6000)
 }
 
-// inStream compares a stream with stores that process events before the response. By default, a NATS server syncs its
-// files every 2 minutes, but PostgreSQL syncs each commit. The worker writes a row for each event.
+// inStream compares a stream with stores that process events before the response. The durability differs: by default,
+// a NATS server syncs its files every 2 minutes, but PostgreSQL syncs each commit. The worker writes a row for each
+// event.
 var inStream = []contender{
 	{name: "redisstore", with: settings{Store: "redis"}},
 	{name: "pgstore", with: settings{Store: "pg"}},

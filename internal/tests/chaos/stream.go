@@ -88,7 +88,7 @@ func (st *stream) work(n int, with settings) {
 	st.workers = st.fixture.spawn("worker", slices.Repeat([]settings{with}, n)...)
 }
 
-// processed waits until the stream is empty. An event is deleted when a worker has acknowledged it.
+// processed waits until the stream is empty, because an event is deleted when a worker has acknowledged it.
 func (st *stream) processed(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()

@@ -33,8 +33,8 @@ type captures map[string]string
 
 func mismatches(got any, pattern string) []string { return captures{}.mismatches(got, pattern) }
 
-// mismatches compares a value with a pattern. A pattern is JSON. Some of its strings match any value of a kind (see
-// kinds), the strings <string:name> and <integer:name> also store it, and the field "…" allows other fields.
+// mismatches compares a value with a pattern in JSON. Some strings of the pattern match any value of a kind (see
+// kinds). The strings <string:name> and <integer:name> also store the value, and the field "…" allows other fields.
 func (c captures) mismatches(got any, pattern string) []string {
 	want, err := parse([]byte(pattern))
 	if err != nil {

@@ -188,7 +188,7 @@ func (m *model) addedLast(email string) (list *modelList, last *modelContact) {
 	return list, last
 }
 
-// submit submits an email. Without a list, it goes to the contact that was added last.
+// submit submits an email. If no list is given, it goes to the contact that was added last.
 func (m *model) submit(email string, l *modelList, transactional bool) (code int, status string) {
 	var c *modelContact
 	switch {

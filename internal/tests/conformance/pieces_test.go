@@ -1,7 +1,8 @@
 // Package conformance_test tests that the mock server follows docs/specification.md, docs/decisions.md and
 // docs/control-api.md. Most of its tests are scenarios of requests and responses, which TestScenarios runs.
-// testdata/pieces.txt splits the first two documents into pieces. Each test names the pieces that it proves, and a run
-// of all tests fails if a piece is not proven. Package mockserver tests the features of its Go API, such as snapshots.
+// testdata/pieces.txt splits the first two documents into pieces, such as sentences. Each test names the pieces that
+// it proves, and a run of all tests fails if a piece is not proven. The features of the Go API, such as snapshots, are
+// tested in package mockserver.
 package conformance_test
 
 import (
@@ -149,7 +150,7 @@ func runsEverything() bool {
 	return true
 }
 
-// reportProofs writes the pieces without proof, or all pieces with their tests. It reports whether all pieces are
+// reportProofs writes the pieces without proof, or all pieces with their tests, and reports whether all pieces are
 // proven.
 func reportProofs(w io.Writer, all bool) bool {
 	pieces, err := pieceList()

@@ -18,8 +18,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestModel compares the responses, messages, events and statuses of random sequences of operations with the model.
-// The flag -rapid.checks sets the number of sequences.
+// TestModel runs random sequences of operations, and compares the responses, messages, events and statuses with the
+// model. The flag -rapid.checks sets the number of sequences.
 func TestModel(t *testing.T) {
 	proves(t, "decision/36/nothing", "decision/24/order", "decision/12/once", "decision/33", "decision/32")
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // fewer garbage collections, because sequences are short
@@ -32,8 +32,8 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// trial is a server and a model that process the same operations. Its exported methods are the operations, except
-// Check.
+// trial is a server and a model that process the same operations. Each exported method except Check is an
+// operation.
 type trial struct {
 	*rapid.T
 	*model
@@ -133,7 +133,7 @@ func (t *trial) Check(*rapid.T) {
 	t.sent, t.fired = nil, nil
 }
 
-// compareDeliveries compares the events. The events of one step are adjacent, in any order.
+// compareDeliveries compares the events. Within one step, their order does not matter.
 func (t *trial) compareDeliveries() {
 	var got []string
 	for _, d := range t.srv.Deliveries() {

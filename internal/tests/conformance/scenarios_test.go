@@ -36,8 +36,8 @@ import (
 //	message {…}                   the newest message; "outbox" checks the recipients of all messages
 //	wait 1s                       advances the time
 //
-// A request without an expected status must succeed. Indented lines continue a statement. Statements before the first
-// title are the beginning of each scenario. The other statements are in the map commands.
+// A request without an expected status must succeed. Indented lines continue a statement. Each scenario begins with
+// the statements before the first title. Statements other than requests are in the map commands.
 func TestScenarios(t *testing.T) {
 	dir, err := filepath.Abs(filepath.Join("testdata", "scenarios")) // so that an editor can open the files in a failure
 	require.NoError(t, err)
@@ -236,8 +236,8 @@ func (s *scenarioRun) filled(text string) string {
 	})
 }
 
-// pattern replaces the variables of a pattern. A variable without a value matches a string, or an integer if it is
-// not in quotes, and stores it.
+// pattern replaces the variables of a pattern with their values. A variable without a value matches any string, or
+// any integer if it is not in quotes, and stores it.
 func (s *scenarioRun) pattern(text string) string {
 	text = others.ReplaceAllString(text, `"…":0$1`)
 	var out strings.Builder
@@ -297,7 +297,8 @@ func (s *scenarioRun) matches(what string, got any, pattern string) {
 	}
 }
 
-// commands are the other statements. A name such as $list in the arguments stores the id of the new record.
+// commands are the statements other than requests. If the arguments contain a name such as $list, the id of the new
+// record is stored under this name.
 var commands = map[string]func(s *scenarioRun, args string){
 	"proves": func(s *scenarioRun, args string) {
 		pieces, err := pieceList()
@@ -368,8 +369,8 @@ var commands = map[string]func(s *scenarioRun, args string){
 	"fires": (*scenarioRun).fires,
 }
 
-// fires checks the events since the last statement of this kind. args contains names, each with a pattern of the body
-// or without.
+// fires checks the events since the last statement of this kind. args contains their names, each with or without a
+// pattern of the body.
 func (s *scenarioRun) fires(args string) {
 	var names, patterns []string
 	for args = strings.TrimSpace(s.pattern(args)); args != ""; args = strings.TrimSpace(args) {

@@ -153,7 +153,7 @@ func (r route) returnsBody() bool {
 	return false
 }
 
-// keeps sends a mark in one field. A later GET must show the mark, even from a restored snapshot.
+// keeps sends a mark in one field. A later GET must return it, even after a restore of a snapshot.
 func keeps(t *testing.T, r route, member leaf) {
 	l := setup(t)
 	ids := furnishFor(l, r)
@@ -221,7 +221,8 @@ func (a reply) id(name string) string {
 	return fmt.Sprint(members[name])
 }
 
-// leaf is a field without fields. In its path, 0 is an array element and attribute a map value.
+// leaf is a field that has no fields itself. In its path, 0 stands for an array element, and attribute for a map
+// value.
 type leaf struct {
 	path   []string
 	schema *openapi3.Schema
@@ -272,7 +273,8 @@ func value(s *openapi3.Schema, name, word string, ids map[string]string) any {
 	return word
 }
 
-// put returns the old value with the mark at the path. New objects have their required fields.
+// put returns the old value with the mark at the path. If it must add an object, it sets the required fields of
+// the object too.
 func put(s *openapi3.Schema, old any, path []string, mark any, ids map[string]string) any {
 	switch {
 	case len(path) == 0:

@@ -1,5 +1,5 @@
 // Package recipes runs the recipes of the documents and the examples under a table of faults. Each test checks only
-// the guarantees of its recipe.
+// what its recipe guarantees.
 package recipes
 
 import (
@@ -16,8 +16,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// requests returns the faults of requests. Each applies to the first request of an operation, or to one request more
-// than the client sends for a call.
+// requests returns the faults of requests. Each applies to the first request of an operation only, or to so many
+// requests that the call fails.
 func requests() map[string]mockserver.Fault {
 	faults := map[string]mockserver.Fault{
 		"lost request":       {Action: mockserver.FaultReset},
@@ -34,9 +34,9 @@ func requests() map[string]mockserver.Fault {
 	return faults
 }
 
-// statuses returns a fault for each status that a platform may respond with before or after it processes a request,
-// with and without Retry-After. It omits a 4xx status after processing, except 408, because section 7 of
-// docs/decisions.md excludes it.
+// statuses returns a fault for each status with which a platform may respond before or after it processes a
+// request, with and without Retry-After. After processing, it omits each 4xx status except 408, because section 7
+// of docs/decisions.md excludes it.
 func statuses() (faults []mockserver.Fault) {
 	for _, status := range []int{401, 403, 408, 409, 422, 429, 500, 502, 503, 504} {
 		for _, retryAfter := range []string{"", "1"} {
@@ -57,8 +57,8 @@ var deliveries = map[string]mockserver.Fault{
 	"late":       {Action: mockserver.FaultDelay, Delay: 30 * time.Second},
 }
 
-// UnderFaults calls recipe for each fault of each operation, with a new mock server in a bubble of [synctest].
-// recipe prepares its records and returns the function that runs under the fault.
+// UnderFaults calls recipe for each fault of each operation, with a new mock server in a bubble of [synctest]. The
+// function recipe prepares its records, and returns another function, which runs under the fault.
 func UnderFaults(t *testing.T, operations []string, recipe func(t *testing.T, p *mockserver.Server) func()) {
 	t.Helper()
 	for _, operation := range operations {
@@ -99,7 +99,7 @@ func under(t *testing.T, name string, fault mockserver.Fault, recipe func(t *tes
 }
 
 // Repeat calls f until it returns nil, at most 10 times and with 1 minute between the calls, like a caller that
-// retries after errors. It returns the errors.
+// retries after errors. It returns these errors.
 func Repeat(t *testing.T, f func() error) (errs []error) {
 	t.Helper()
 	for range 10 {

@@ -40,7 +40,7 @@ func (c *caller) tokens() []string {
 	return []string{"token-of-" + c.proc.name + "-7c1f", "token-of-" + c.proc.name + "-e80b"}
 }
 
-// run starts a life of the process. The memory of the previous life is lost.
+// run starts a life of the process, which begins without the memory of the previous life.
 func (c *caller) run(*life) {
 	way := transport(c.link, c.setup.HTTP2)
 	cfg := client.Config{
@@ -90,7 +90,8 @@ func (d *call) heard() bool { return d != nil && d.ended }
 
 type callKey struct{}
 
-// do makes a call in a goroutine of the process, and passes the outcome to done. It returns nil if the process is down.
+// do makes a call in a goroutine of the process, and passes the outcome to done. If the process is down, do returns
+// nil.
 func (c *caller) do(d *call, f func(context.Context, *client.Client) error, done func(*call)) *call {
 	l := c.proc.life()
 	if !l.lives() {

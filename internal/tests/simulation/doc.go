@@ -17,10 +17,9 @@
 //
 // # How to read a failure
 //
-// rapid shortens a plan that fails. The output contains the violated invariant, the plan
-// as Go code, and the trace with virtual times. In the trace, a "step" line is a step of
-// the plan, a "platform" line is a response to a request, and a "client" line is the
-// result of a call. To repeat the failure, use the flag that the output names, or call
+// If a plan fails, rapid shortens it. The output contains the violated invariant, the plan as Go code, and the trace
+// with virtual times. In the trace, a "step" line is a step of the plan, a "platform" line is a response to a request,
+// and a "client" line is the result of a call. To repeat the failure, use the flag that the output names, or call
 // Simulate with the printed plan in a test of this package.
 //
 // # The same plan, the same run
@@ -37,8 +36,9 @@
 //
 // # Limits
 //
-// The replicas' database, the load balancer and the files never fail. The faults also process requests that they reject
-// with a 4xx status, although section 7 of docs/decisions.md excludes this. The invariants do not count the emails of these
-// requests, and every other email must be sent at most once. Package client has its own tests for imports, iterations and the
-// interval between lookups.
+// Some things are not simulated. The replicas' database, the load balancer and the files never fail. Imports,
+// iterations and the interval between lookups have their own tests in package client.
+//
+// Some faults process a request and then reject it with a 4xx status, although section 7 of docs/decisions.md excludes
+// this. The invariants do not count the emails of these requests. Every other email must be sent at most once.
 package simulation

@@ -85,7 +85,7 @@ func Simulate(t *testing.T, plan Plan) (run Run) {
 }
 
 // oneAtATime makes goroutines run one at a time, in the order of their wake-ups, until the returned function
-// is called. The order matters where net/http wakes several goroutines together.
+// is called. Otherwise, where net/http wakes several goroutines together, their order would be random.
 func oneAtATime() (restore func()) {
 	processors, percent := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
 	return func() {
@@ -231,7 +231,7 @@ func (w *fixture) await() {
 	}
 }
 
-// encore makes each client send and look up once more. This must succeed.
+// encore makes each client send and look up once more at the end of a run, which must succeed.
 func (w *fixture) encore() {
 	w.mu.Lock()
 	w.isQuiet = true
@@ -302,7 +302,7 @@ type process struct {
 	port    *listener
 }
 
-// life is one run of a process. Its context ends with it.
+// life is one run of a process. When it ends, its context is canceled.
 type life struct {
 	n      int
 	ctx    context.Context

@@ -46,7 +46,8 @@ func (w *fixture) checkCall(d *call) {
 	}
 }
 
-// maybeDone reports whether the platform may have processed the request. The process knows only the connection and the status.
+// maybeDone reports whether the platform may have processed the request, as far as the process can know from the
+// connection and the status.
 func (t try) maybeDone() bool {
 	return t.connected && !rejects(t.status)
 }
@@ -68,7 +69,7 @@ func (w *fixture) judge() {
 	w.checkDeliveries()
 }
 
-// heardEvents returns the events with an id. The webhook subscribes to them.
+// heardEvents returns the events that have an id, to which the webhook subscribes.
 func heardEvents() []events.Name {
 	return []events.Name{
 		events.NameEmailBounced, events.NameEmailReportedAsSpam, events.NameEmailUnsubscribed,
@@ -154,8 +155,8 @@ func (r *record) leaves(request uint64) int {
 	return r.left[request]
 }
 
-// arrives records a complete request and reports whether the client sent it. net/http may resend a GET, which is
-// harmless.
+// arrives records a complete request, and reports whether it belongs to an attempt of the client. A GET may not,
+// because net/http may resend it, which is harmless.
 func (r *record) arrives(req *http.Request, body []byte) (v visit, known bool) {
 	id := fingerprint(req, body)
 	r.mu.Lock()
@@ -165,8 +166,8 @@ func (r *record) arrives(req *http.Request, body []byte) (v visit, known bool) {
 	return v, req.Method == http.MethodGet || v.n <= r.left[id]
 }
 
-// contradicts counts an email of a request that the platform rejected although it sent the email. The platform thereby
-// breaks an assumption of the client, so the invariants do not count these emails.
+// contradicts counts an email of a request that the platform rejected although it sent the email. This breaks an
+// assumption of the client, so the invariants do not count these emails.
 func (r *record) contradicts(subject string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -208,7 +209,7 @@ func (t *trace) add(actor, format string, args ...any) {
 	t.lines = append(t.lines, line{time.Since(t.start), text})
 }
 
-// String returns the trace. Lines of one instant are sorted, because the scheduler decides their order.
+// String returns the trace. It sorts the lines of one instant, because the scheduler decides their order.
 func (t *trace) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -18,7 +18,7 @@ type network struct {
 	open  map[*end]bool // ends that their owners have not closed
 }
 
-// link connects two processes. Its armed faults apply to the next connection.
+// link connects two processes. A fault of the link is armed first, and then applies to the next connection.
 type link struct {
 	w        *fixture
 	name     string
@@ -147,7 +147,8 @@ func (c *conn) cutOff(up bool, data []byte) (arrives []byte, broken bool) {
 	return data[:n], true
 }
 
-// breakOff breaks the connection. The reader of this direction gets the error immediately, the other reader later.
+// breakOff breaks the connection. The reader of this direction gets the error immediately, and the other reader
+// later.
 func (c *conn) breakOff(up bool) {
 	c.link.w.trace.add(c.link.name, "%s: cut", c.name)
 	near, far := c.up, c.down
@@ -252,8 +253,8 @@ func (l *listener) Close() error {
 
 func (*listener) Addr() net.Addr { return address("sim") }
 
-// pipe is one direction of a connection. All bytes that were written before they arrive arrive together, so the sizes
-// of writes have no effect.
+// pipe is one direction of a connection. The sizes of writes have no effect, because all bytes on their way arrive
+// together.
 type pipe struct {
 	conn *conn
 	up   bool // from the client to the server
@@ -321,7 +322,7 @@ func (p *pipe) end() {
 	}
 }
 
-// fail breaks the pipe. Bytes that have not arrived are lost.
+// fail breaks the pipe, so bytes that have not arrived are lost.
 func (p *pipe) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -53,7 +53,8 @@ const (
 	// InMemory is a separate MemoryOnce in each replica.
 	InMemory Store = "in memory"
 
-	// forgetful is Transactional without stored keys. It is for tests of the simulation.
+	// forgetful is like Transactional, but does not store keys, so that the tests of the simulation can check that it
+	// finds lost duplicates.
 	forgetful Store = "forgetful"
 )
 
@@ -66,7 +67,7 @@ type Step struct {
 	Do Action
 }
 
-// Action is an action of a step. id is the name of the step.
+// Action is an action of a step. The parameter id is the name of the step.
 type Action interface {
 	act(w *fixture, id string)
 }
@@ -80,8 +81,8 @@ type (
 	}
 	// React simulates a reaction to the newest email.
 	React struct{ How Reaction }
-	// Lookup looks up the newest email that the process knows. With Cancel, a second lookup waits for the first one and
-	// is canceled after this time.
+	// Lookup looks up the newest email that the process knows. With Cancel, a second lookup waits for the first one, and
+	// is canceled after the time in Cancel.
 	Lookup struct {
 		From   int
 		Cancel time.Duration
@@ -177,8 +178,8 @@ func (w *fixture) checkSent(d *call, id string, got client.SubmittedEmail, sent 
 	}
 }
 
-// checkDone compares how often an operation was processed with the result of its call. maybeNot means that nil does not
-// prove that it was processed.
+// checkDone compares how often an operation was processed with the result of its call. If maybeNot is true, an
+// operation may be unprocessed although the call returned nil.
 func (w *fixture) checkDone(d *call, n int, maybeNot bool) {
 	switch {
 	case d != nil && n > 1:
@@ -222,7 +223,7 @@ func (a Lookup) act(w *fixture, id string) {
 	}
 }
 
-// lookUp looks up an email. A canceled call must end even if it waits for the rate limiter.
+// lookUp looks up an email. If the call is canceled, it must end, even while it waits for the rate limiter.
 func (c *caller) lookUp(id, email string, cancel time.Duration) {
 	var got client.Email
 	c.do(&call{id: id, what: "looks up " + email}, func(ctx context.Context, api *client.Client) (err error) {
@@ -409,7 +410,7 @@ func (c chance) between(low, high time.Duration, name string) time.Duration {
 	return low + time.Duration(c.draw(name)%uint64(high-low+1))
 }
 
-// brief returns less than a millisecond. It gives each actor its own instant.
+// brief returns less than a millisecond, so that each actor has its own instant.
 func (c chance) brief(name string) time.Duration {
 	return c.between(time.Microsecond, time.Millisecond, "brief "+name)
 }

@@ -19,7 +19,7 @@ import (
 // receiverHost is the host of the webhook.
 const receiverHost = "receiver.test"
 
-// receiver is a load balancer with replicas. Its links fail, but it does not.
+// receiver is a load balancer with replicas. Its links can fail, but the load balancer cannot.
 type receiver struct {
 	w        *fixture
 	balancer *process
@@ -200,7 +200,7 @@ func (r *replica) enter(key string) func() {
 	}
 }
 
-// store is the database of the replicas and the effects of their functions. It does not fail.
+// store is the database of the replicas, with the effects of their functions. It does not fail.
 type store struct {
 	w *fixture
 
@@ -285,7 +285,8 @@ func (s *session) commit(ctx context.Context, key string, effects int) error {
 	return nil
 }
 
-// free unlocks the key. The lock of a process that died has no effect.
+// free unlocks the key. If the process of the session has died, free does nothing, because the lock
+// is already gone.
 func (s *session) free(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -43,7 +43,7 @@ type program struct {
 }
 
 // TestProcesses: real commands with a limit of open files serve another client while 2,000 slow clients are connected.
-// Afterwards they close the connections, and they end with a signal.
+// Afterwards the commands close these connections, and end after a signal.
 func TestProcesses(t *testing.T) {
 	if !*processes {
 		t.Skip("runs with -processes")
@@ -185,7 +185,7 @@ func (p program) slow(i int, conn net.Conn) {
 	_, _ = io.WriteString(conn, part)
 }
 
-// ask sends a request on a new connection. A response with a status of 4xx is a response too.
+// ask sends a request on a new connection. Any response is a success, even with a 4xx status.
 func (p program) ask(address string) error {
 	conn, err := net.DialTimeout("tcp", address, 10*time.Second)
 	if err != nil {

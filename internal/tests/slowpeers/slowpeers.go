@@ -23,7 +23,7 @@ const (
 	pause     = 9 * time.Second // between the bytes of a request that arrives slowly
 )
 
-// Post returns a POST request. Spaces after the body make it long enough for a slow client.
+// Post returns a POST request. It adds spaces after the body, so that the request is long enough for a slow client.
 func Post(path, token, body string) string {
 	body += strings.Repeat(" ", 1000)
 	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
@@ -69,8 +69,8 @@ func ask(conn net.Conn, request string) (status int, err error) {
 }
 
 // Survive opens 2,000 connections from slow clients, which use the requests in turn. It fails if another client then
-// gets no response or a 5xx, if the server uses too much memory, or if it does not close each connection within a
-// time. The function serve must serve until ctx ends.
+// gets no response or a 5xx, if the server uses too much memory, or if the server does not close each connection
+// within the given time. The function serve must serve until ctx ends.
 func Survive(t *testing.T, within time.Duration, serve func(ctx context.Context, l net.Listener) error, requests ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"example.com/emailplatform/internal/tools/must"
 )
 
-// contractTable returns the table of operations and schemas. The mock server uses it to validate requests, responses and
-// events. A schema keyword without support in the table is an error.
+// contractTable returns the table of operations and schemas, with which the mock server validates requests, responses
+// and events. If the table does not support a keyword of a schema, contractTable returns an error.
 func contractTable(doc *document) (src []byte, err error) {
 	defer must.Catch(&err)
 	c := &contract{named: map[string]bool{}}
@@ -256,8 +256,8 @@ func (c *contract) list(schemas openapi3.SchemaRefs) string {
 	return "[]*Schema{" + strings.Join(out, ", ") + "}"
 }
 
-// pattern writes a pattern with its description. It omits the part about the default, because the description is for
-// callers that set a value.
+// pattern writes a pattern with its description. It omits what the description says about the default, because the
+// pattern only applies to a given value.
 func (c *contract) pattern(s *openapi3.Schema, description string) string {
 	expected, _, _ := strings.Cut(strings.NewReplacer("`", "", "By default", "by default").Replace(description), "by default")
 	if expected = strings.TrimRight(expected, " ;."); expected == "" {

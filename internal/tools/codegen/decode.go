@@ -40,7 +40,8 @@ type readField struct {
 	Next         string // the JSON name of the field that usually follows
 }
 
-// newDecoder reads the files of a package that declare types or call readers. With order, the types are responses.
+// newDecoder reads the files of a package that declare types or call readers. If order is not nil, the types are
+// responses.
 func newDecoder(dir string, order map[string][]string) *decoder {
 	d := &decoder{order: order, hand: map[string]ast.Expr{}, types: map[string]codegen.TypeDefinition{}}
 	for _, file := range parseFiles(dir, "types.gen.go", "requests.gen.go", "decode.gen.go") {

@@ -10,8 +10,8 @@ import (
 	"example.com/emailplatform/internal/tools/must"
 )
 
-// writtenSchemas returns the schemas whose types have a method that writes JSON without reflection: request bodies, and
-// types with times in Unix seconds. Their parts are written too.
+// writtenSchemas returns the schemas whose types get a method that writes JSON without reflection. These are request
+// bodies, types with times in Unix seconds, and the parts of both.
 func writtenSchemas(spec *openapi3.T) map[*openapi3.Schema]bool {
 	written := map[*openapi3.Schema]bool{}
 	var add func(*openapi3.SchemaRef)

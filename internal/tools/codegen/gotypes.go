@@ -43,8 +43,8 @@ func goType(p codegen.Property) string {
 	return p.GoTypeDef()
 }
 
-// omitzero reports whether a request omits a field with the zero value. Only omitzero is used: in encoding/json/v2,
-// omitempty would also omit a pointer to "" and an explicit null.
+// omitzero reports whether a request omits a field with the zero value. Fields do not use omitempty, because in
+// encoding/json/v2 it would also omit a pointer to "" and an explicit null.
 func omitzero(p codegen.Property) bool { return !p.Required || strings.HasPrefix(goType(p), "*") }
 
 // ignored reports whether a field is not in JSON.

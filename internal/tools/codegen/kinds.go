@@ -19,7 +19,8 @@ import (
 // jsonType matches the JSON types that a list can contain.
 var jsonType = regexp.MustCompile(`\b(string|integer)\b`)
 
-// kind describes the values of a schema and its rules. A named schema with properties becomes a link to its section.
+// kind describes the values of a schema and its rules. For a named schema with properties, it returns a link to its
+// section.
 func (w writer) kind(ref *openapi3.SchemaRef) string {
 	name, s := schemaName(ref), ref.Value
 	if name != "" && s.Properties != nil {

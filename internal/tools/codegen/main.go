@@ -11,10 +11,11 @@
 //   - docs/reference.md: every endpoint and every event
 //   - mockserver/console/static/operations.json: every endpoint
 //
-// oapi-codegen, which codegen calls as a library, generates the models, requests, methods,
-// encoders, decoders and routes with the .tmpl files in this folder as its templates.
-// The YAML files configure it, and add information that only Go code needs. The rest
-// comes from text/template and the document, which kin-openapi reads and validates.
+// codegen calls oapi-codegen as a library, with the .tmpl files in this folder as its
+// templates, and so generates the models, requests, methods, encoders, decoders and
+// routes. The YAML files configure it, and add information that only Go code needs.
+// codegen writes the other files itself, with text/template and the document, which
+// kin-openapi reads and validates.
 //
 // If something is missing in the document or in the handwritten code, the error
 // names it.

@@ -26,8 +26,8 @@ type output struct {
 	Templates map[string]string `yaml:"templates"`
 }
 
-// oapiCodegen writes the outputs of a configuration in this folder into dir, in their order. oapi-codegen changes the
-// document and keeps global state, so each output starts from the document.
+// oapiCodegen writes the outputs of a configuration in this folder into dir, in their order. It reads the document
+// again for each output, because oapi-codegen changes the document and keeps global state.
 func oapiCodegen(root, dir, config string, order map[string][]string) {
 	var s settings
 	must.OK(yaml.Unmarshal(must.Get(os.ReadFile(config)), &s))
@@ -47,8 +47,8 @@ func oapiCodegen(root, dir, config string, order map[string][]string) {
 	}
 }
 
-// userTemplates returns our templates, and empty templates for the other parts of the output. An empty text or a comment
-// alone would not replace the original template.
+// userTemplates returns our templates, and templates without output for all other parts. These templates cannot be
+// empty or only a comment, because such a template would not replace the original one.
 func userTemplates(ours map[string]string) map[string]string {
 	all := map[string]string{"imports.tmpl": "imports.tmpl", "names.tmpl": "names.tmpl"}
 	for _, name := range []string{"typedef", "param-types", "request-bodies", "constants", "client", "client-with-responses"} {
@@ -81,7 +81,8 @@ func functions(spec *openapi3.T, d *decoder) map[string]any {
 	}
 }
 
-// inlineParameters copies shared parameters to their operations. Otherwise, each has an alias of a basic type.
+// inlineParameters copies shared parameters to their operations. Otherwise, oapi-codegen would declare an alias of a
+// basic type for each of them.
 func inlineParameters(spec *openapi3.T) {
 	for _, item := range spec.Paths.Map() {
 		for _, p := range item.Parameters {

@@ -12,8 +12,8 @@ import (
 	"example.com/emailplatform/internal/tools/must"
 )
 
-// generateOrder generates readers and writers for a schema Order with one field, whose reader the package calls. With
-// order, the schema is a response.
+// generateOrder generates readers and writers for a schema Order with one field, whose reader the package calls. If
+// order is not nil, the schema is a response.
 func generateOrder(t *testing.T, field string, order map[string][]string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,8 +57,8 @@ outputs:
 	return out, nil
 }
 
-// TestReadersAndWriters: the statements for each kind of field. The tests of packages client and events prove what
-// they do.
+// TestReadersAndWriters checks the generated statements for each kind of field. The tests of packages client and
+// events prove what these statements do.
 func TestReadersAndWriters(t *testing.T) {
 	for _, row := range [][]string{ // a field, and the statements for it
 		{`{type: string}`, `if v.Field != "" {`, "w.String(v.Field)", "v.Field = c.String()"},

@@ -40,7 +40,8 @@ type goCall struct {
 // argumentType matches the types that the console can write as Go: values of paths and of bodies.
 var argumentType = regexp.MustCompile(`^(int64|string|time\.Time|[A-Z]\w*)$`)
 
-// goCalls returns a method for each operation. A method that builds the request itself comes first.
+// goCalls returns a method for each operation. If several methods are possible, it prefers one that
+// builds the request itself.
 func goCalls(dir string) map[string]goCall {
 	calls, direct := map[string]goCall{}, map[string][]string{}
 	for _, file := range parseFiles(dir, "types.gen.go", "requests.gen.go", "encode.gen.go", "decode.gen.go") {

@@ -37,7 +37,7 @@ type endpoint struct {
 // Own returns the parameters that only this endpoint documents.
 func (e endpoint) Own() []row { return slices.DeleteFunc(slices.Clone(e.Parameters), row.Shared) }
 
-// section is a schema with its fields. Go is its Go type, if it has another name.
+// section is a schema with its fields. If its Go type has another name, Go is this name.
 type section struct {
 	Name, Description, Go string
 	Members               []row
@@ -66,7 +66,7 @@ func everyOneCalled(operations []operation, methods map[string][]string) error {
 	return errors.Join(errs...)
 }
 
-// writer describes the document in Markdown. Its exported methods are for the template.
+// writer describes the document in Markdown. Its exported methods are called by the template.
 type writer struct {
 	doc     *document
 	methods map[string][]string // methods of package client, by operation

@@ -14,9 +14,9 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestWitness runs the tests of the folder witness. They test the mock server with a client that oapi-codegen generates
-// with its own templates, so the client shares no code with the SDK. The client has 23,000 lines and is not in the repository. The
-// generated code for the control API must compile.
+// TestWitness runs the tests of the folder witness. They test the mock server with a client that oapi-codegen
+// generates with its own templates, so the client shares no code with the SDK. It has 23,000 lines, so it is not in
+// the repository. The test also generates code for the control API, which must compile.
 func TestWitness(t *testing.T) {
 	_, err := os.ReadFile("witness/witness_test.go") // the test cache observes the files that the test opens
 	require.NoError(t, err)

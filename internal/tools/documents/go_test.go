@@ -136,8 +136,8 @@ func parseGo(code string) (*ast.File, error) {
 	return parser.ParseFile(fset, "block.go", head+whole, parser.SkipObjectResolution)
 }
 
-// loader returns an importer for packages and their dependencies. It reads the output of the compiler that go list
-// reports in a module.
+// loader returns an importer for packages and their dependencies. It runs go list in a module, and reads the compiled
+// packages that go list reports.
 func loader(t *testing.T, module string, paths []string) types.Importer {
 	t.Helper()
 	slices.Sort(paths)

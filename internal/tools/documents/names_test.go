@@ -95,8 +95,8 @@ var untested = map[string]string{
 // drawn matches a drawing, a table or a comment in Markdown.
 var drawn = regexp.MustCompile(`\A.*\S {2,}\S|─|\A<!--`)
 
-// TestOtherBlocks: JSON is valid, and each other block except Go and shell is a drawing, a table or in a language that
-// no test checks. Code in a comment that is neither Go nor shell nor JSON is probably Go with an error.
+// TestOtherBlocks: JSON is valid. Any other block except Go and shell must be a drawing, a table or in a language that
+// no test checks. A block in a comment that is none of these is probably Go with an error.
 func TestOtherBlocks(t *testing.T) {
 	for _, b := range blocks(t) {
 		switch {

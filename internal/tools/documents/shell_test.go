@@ -160,8 +160,8 @@ func (l line) program(dirs []string, name string) string {
 
 var flagName = regexp.MustCompile(`^--?([a-z][a-z-]*)`)
 
-// flags checks that the source of a program has the flags among its arguments. Words after another go are a command that
-// the program runs.
+// flags checks that the source of a program has the flags among its arguments. Words after another go belong to a
+// command that the program runs.
 func (l line) flags(program string, dirs, words []string) {
 	if i := slices.Index(words, "go"); i >= 0 {
 		l.goCommand(dirs, words[i+1:])

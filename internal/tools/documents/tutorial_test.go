@@ -15,8 +15,8 @@ import (
 // tutorial is the finished program of the tutorial.
 const tutorial = "examples/tutorial"
 
-// TestTutorial type-checks the reader's files after each step of the tutorial. The example contains the same files, and
-// its tests pass.
+// TestTutorial type-checks the reader's files after each step of the tutorial. It also checks that the example, whose
+// tests pass, contains the same files.
 func TestTutorial(t *testing.T) {
 	var names, paths []string
 	var files []*ast.File

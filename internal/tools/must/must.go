@@ -10,7 +10,7 @@ import (
 // failure is the panic value of [OK], [Failf] and [Get].
 type failure struct{ error }
 
-// OK panics if err is not nil. Only a deferred [Catch] in the same goroutine recovers the panic.
+// OK panics if err is not nil. To recover the panic, defer [Catch] in the same goroutine.
 func OK(err error) {
 	if err != nil {
 		panic(failure{err})

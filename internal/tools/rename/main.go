@@ -2,10 +2,9 @@
 //
 //	go run ./internal/tools/rename github.com/acme/emailplatform
 //
-// It replaces the path that go.mod declares in every text file below the
-// current directory, and the scope of the npm package, which becomes @acme/emailplatform-mock.
-// It leaves everything else as it is. Because it is a Go
-// program, the same command works on Linux, macOS and Windows.
+// It replaces the path that go.mod declares in every text file below the current directory,
+// and the scope of the npm package, which becomes @acme/emailplatform-mock. It changes nothing
+// else. It is a Go program, so the same command works on Linux, macOS and Windows.
 package main
 
 import (
@@ -83,8 +82,9 @@ func modulePath(goMod string) (string, error) {
 	return "", errors.New("go.mod has no module line")
 }
 
-// npmPackage returns the name of the npm package. Its scope is the owner in a path
-// such as github.com/acme/emailplatform, or the name of the host in example.com/emailplatform.
+// npmPackage returns the name of the npm package. Its scope is the owner in a path such as
+// github.com/acme/emailplatform, and the name of the host in a path such as
+// example.com/emailplatform.
 func npmPackage(path string) string {
 	parts := strings.Split(path, "/")
 	scope, _, _ := strings.Cut(parts[0], ".")
@@ -94,8 +94,8 @@ func npmPackage(path string) string {
 	return "@" + strings.ToLower(scope) + "/emailplatform-mock"
 }
 
-// rewrite replaces names in one file and reports whether the file had any of them.
-// Go files are formatted again, because another path may sort elsewhere.
+// rewrite replaces names in one file and reports whether the file had any of them. It formats
+// Go files again, because imports may sort differently with another path.
 func rewrite(name string, replacements map[*regexp.Regexp]string) (bool, error) {
 	before, err := os.ReadFile(name)
 	if err != nil {

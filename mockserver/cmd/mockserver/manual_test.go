@@ -19,8 +19,8 @@ import (
 // helpOf matches a flag in the output of -h, with its placeholder, its variable and its description.
 var helpOf = regexp.MustCompile(`(?m)^  -(\S+)(?: (.+))?\n    \t(?:([A-Z_]+): )?(.*(?:\n    \t.*)*)`)
 
-// TestManual compares the tables of docs/mockserver.md with the flags, the ready file and the test addresses. The flag -update
-// writes the tables.
+// TestManual compares the tables of docs/mockserver.md with the flags, the ready file and the test addresses. With the
+// flag -update, it writes the tables instead.
 func TestManual(t *testing.T) {
 	var serve, others, file, addresses strings.Builder
 	for _, command := range []string{"", "trigger", "verify", "health"} {

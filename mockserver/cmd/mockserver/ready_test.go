@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The ready file contains the addresses and the token. It exists as long as the server is ready.
+// The ready file contains the addresses and the token. It exists only as long as the server is
+// ready.
 func TestReadyFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "ready.json")

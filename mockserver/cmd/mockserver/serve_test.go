@@ -153,7 +153,8 @@ func TestServe(t *testing.T) {
 	assert.NotContains(t, said, "another", "the output contains a wrong token")
 }
 
-// The state file overrides the seed. A reset returns to the seed. The tokens of the seed are valid in both cases.
+// The state file overrides the seed, until a reset returns to the seed. The tokens of the seed are valid in both
+// cases.
 func TestServeStateAndSeed(t *testing.T) {
 	dir := t.TempDir()
 	seed, state := filepath.Join(dir, "seed.json"), filepath.Join(dir, "state.json")

@@ -166,7 +166,8 @@ func TestStateHelperLinks(t *testing.T) {
 	assert.Equal(t, "important", string(text))
 }
 
-// A file from an editor or from Git for Windows is restored. Until the state changes, the file is not rewritten.
+// A state file that an editor or Git for Windows has changed is restored. It is not rewritten until the state
+// changes.
 func TestStateOfEditor(t *testing.T) {
 	const text = "{\r\n  \"version\": 4,\r\n  \"last_id\": 1,\r\n  \"accounts\": [{\"account_id\": 1, \"lists\": [{\"list_id\": 1, \"name\": \"Edited\"}]}]\r\n}"
 	state := filepath.Join(t.TempDir(), "state.json")
@@ -187,7 +188,7 @@ func TestStateOfEditor(t *testing.T) {
 	assert.Contains(t, content(), "Added")
 }
 
-// Requests that only read do not save the state. A pause follows each save.
+// Requests that only read do not cause a save. After each save, there is a pause.
 func TestStateSavedAfterChanges(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
@@ -224,8 +225,8 @@ func TestStateAfterDiskError(t *testing.T) {
 	assert.Contains(t, restorable(t, name), "Late", "the change was lost")
 }
 
-// On Windows, a file cannot be replaced while another process has opened it. Then the replacement is retried. If that
-// fails, the changes stay in the new file.
+// On Windows, a file cannot be replaced while another process has opened it, so the replacement is retried. If it
+// still fails, the changes stay in the new file.
 func TestStateNotReplaced(t *testing.T) {
 	for name, freed := range map[string]bool{"for a short time": true, "for a long time": false} {
 		t.Run(name, func(t *testing.T) {
@@ -254,8 +255,8 @@ func TestStateNotReplaced(t *testing.T) {
 	}
 }
 
-// A change during a restore, by a delivery that the restore resumes, is saved. Without such a change, the file is not
-// rewritten.
+// A restore resumes deliveries, and a delivery can change the state during the restore. Such a change is saved. If
+// there is none, the file is not rewritten.
 func TestStateChangedDuringRestore(t *testing.T) {
 	receiver := func(handle http.HandlerFunc) mockserver.Config {
 		return mockserver.Config{Targets: map[string]http.Handler{"hook.test": handle}}
@@ -314,7 +315,7 @@ func restorable(t *testing.T, name string) string {
 	return out.String()
 }
 
-// A second signal ends the command immediately. The saved state is kept.
+// A second signal ends the command immediately, but the state that was saved before is kept.
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

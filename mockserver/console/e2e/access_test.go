@@ -50,8 +50,9 @@ func TestBehindProxy(t *testing.T) {
 	p.says("[role=alert]", base+"/_mock/health responds with 502")
 }
 
-// TestRejectedOriginBehindProxy: browsers send no Sec-Fetch-Site without TLS, so the server cannot distinguish the
-// replaced Host from another site. The page explains this.
+// TestRejectedOriginBehindProxy: without TLS, browsers send no Sec-Fetch-Site. If a proxy also replaces the Host
+// header, the server cannot distinguish the console from another site, so it rejects the request. The page explains
+// this.
 func TestRejectedOriginBehindProxy(t *testing.T) {
 	w := newWorld(t)
 	base := w.proxied(httptest.NewServer)
@@ -61,8 +62,8 @@ func TestRejectedOriginBehindProxy(t *testing.T) {
 	p.says("[role=alert]", "The console cannot load "+base+"/_mock/", "403", "cross-site requests are not allowed")
 }
 
-// TestTokenOffLoopback: on addresses other than loopback, a link with a token opens the console. A cookie stores the
-// token, and the page does not contain it.
+// TestTokenOffLoopback: on addresses other than loopback, a link with a token opens the console. The page keeps the
+// token in a cookie, and does not contain it.
 func TestTokenOffLoopback(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "0.0.0.0:0")
 	test{t}.check(err)

@@ -9,8 +9,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestActionsOfOneAccount: new fault rules, "Remove all", "Reset" and "Delete everything" leave the other accounts alone. The
-// page shows the rules of the selected account and the rules for all accounts.
+// TestActionsOfOneAccount: new fault rules, "Remove all", "Reset" and "Delete everything" do not affect other
+// accounts. The page shows the rules of the selected account and the rules for all accounts.
 func TestActionsOfOneAccount(t *testing.T) {
 	w, p, other := startFourAccounts(t)
 	p.click("button", "Rate-limited once").says(".rules", "of account 77", "listTemplates of all accounts")
@@ -32,7 +32,8 @@ func TestActionsOfOneAccount(t *testing.T) {
 	}
 }
 
-// TestActionsOfAllAccounts: "Remove all" and "Delete everything" can apply to all accounts. The confirmation counts them.
+// TestActionsOfAllAccounts: "Remove all" and "Delete everything" can apply to all accounts. The confirmation then
+// contains the number of accounts.
 func TestActionsOfAllAccounts(t *testing.T) {
 	w, p, _ := startFourAccounts(t)
 	p.click("button", "Remove all").says(".scope", "This applies to account 77: 0 rules.")
@@ -49,8 +50,8 @@ func TestActionsOfAllAccounts(t *testing.T) {
 	w.equal(lists(w, w.sdk), 0)
 }
 
-// startFourAccounts opens the page of faults for account 77. Account 1 has a rule, and another rule is for all accounts. Accounts
-// 1 and 77 have a list. It also returns a client for account 77.
+// startFourAccounts opens the page of faults for account 77. Account 1 has a rule, and another rule is for all
+// accounts. Accounts 1 and 77 have a list. startFourAccounts also returns a client for account 77.
 func startFourAccounts(t *testing.T) (*world, *page, *client.Client) {
 	t.Helper()
 	w, p := start(t, "#/faults?account=77", mockserver.Token{Value: "one", AccountID: 1}, mockserver.Token{Value: "other", AccountID: 77},

@@ -18,7 +18,7 @@ import (
 
 var every = flag.Bool("every", false, "check every place in both themes at all three widths, and press Tab in all of them")
 
-// looks returns the views for the checks. With -every, the checks need many minutes.
+// looks returns the views for the checks: a few by default, and all with -every, which takes many minutes.
 func looks() []view {
 	if *every {
 		return []view{{1280, "light"}, {400, "dark"}, {1280, "dark"}, {400, "light"}, {320, "light"}, {320, "dark"}}
@@ -26,7 +26,8 @@ func looks() []view {
 	return []view{{1280, "light"}, {400, "dark"}}
 }
 
-// auditor checks pages in one view. AXE is the path of axe.min.js from the npm package axe-core; the script run fetches it.
+// auditor checks pages in one view. It uses axe.min.js from the npm package axe-core. The script run fetches this
+// file, and AXE contains its path.
 type auditor struct {
 	*page
 	look view

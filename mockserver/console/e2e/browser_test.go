@@ -57,8 +57,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// startBrowser starts Chromium with a new profile. The browser opens only pages of these
-// tests, so the sandbox is optional.
+// startBrowser starts Chromium with a new profile. The sandbox is optional, because the browser opens only pages
+// of these tests.
 func startBrowser(path string, sandbox bool) (ctx context.Context, stop func(), err error) {
 	profile, err := os.MkdirTemp("", "console-e2e-")
 	if err != nil {
@@ -112,7 +112,8 @@ func (t test) contains(text, part string) {
 	}
 }
 
-// page is one tab with the console. Methods return the page, so a line can contain an action and its result.
+// page is one tab with the console. Its methods return the page, so that one line can contain an action and its
+// result.
 type page struct {
 	test
 	ctx     context.Context
@@ -279,8 +280,8 @@ func (p *page) paste(text string) *page {
 	return p
 }
 
-// click clicks the first element of a kind that contains the text. The page ignores a click that misses the element
-// because the page has moved. Then click repeats it.
+// click clicks the first element of a kind that contains the text. If the page moves just before the click, the
+// click misses the element and has no effect, so click repeats it.
 func (p *page) click(kind, text string) *page {
 	p.Helper()
 	p.actions++

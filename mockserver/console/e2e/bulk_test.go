@@ -14,7 +14,7 @@ import (
 )
 
 // TestImportEditAndTag: contacts can be imported from pasted CSV or from a file, and the form names rejected rows.
-// One or more contacts can be edited and tagged. Changes can be undone if the API supports it.
+// One or more contacts can be edited and tagged. Changes can be undone where the API supports it.
 func TestImportEditAndTag(t *testing.T) {
 	w := newWorld(t)
 	l := w.list("Readers")
@@ -91,8 +91,8 @@ func (w *world) statuses(list int64, want string) {
 	w.equal(strings.Join(got, " "), want)
 }
 
-// TestSelection: keys select, delete and restore messages. After the open message is deleted, the next message is
-// shown. The platform keeps its email. Escape or a new search clears the selection.
+// TestSelection: keys select, delete and restore messages. When the open message is deleted, the next message is
+// shown, but the platform keeps the deleted email. Escape or a new search clears the selection.
 func TestSelection(t *testing.T) {
 	w := newWorld(t)
 	var id string

@@ -46,8 +46,8 @@ func TestErrorMessageFormat(t *testing.T) {
 	p.click("button", "Add").until(`/^Email: (?!.*body\.)/.test(document.querySelector('.toast')?.textContent)`)
 }
 
-// TestNoServer: without a server, the console shows a banner at every width, disables all actions and keeps its
-// content. It recovers when the server is back.
+// TestNoServer: without a server, the console keeps its content, shows a banner at every width, and disables all
+// actions. It recovers when the server is back.
 func TestNoServer(t *testing.T) {
 	for _, width := range []int64{1280, 320} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
@@ -79,8 +79,8 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// TestFormStaysWhenItsTemplateChanges: a form stays open when another client changes the template. It shows a notice, and saving
-// it overwrites the change.
+// TestFormStaysWhenItsTemplateChanges: if another client changes the template while the form is open, the form stays
+// open and shows a notice. Saving it then overwrites the change.
 func TestFormStaysWhenItsTemplateChanges(t *testing.T) {
 	w := newWorld(t)
 	made := w.template("Welcome", "<p>First</p>", "")

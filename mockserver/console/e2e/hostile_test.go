@@ -99,7 +99,7 @@ func TestRemoteContentWhenAsked(t *testing.T) {
 	w.unharmed(p)
 }
 
-// TestHostileSubject: a subject of any length leaves room for the email. Invisible characters in it are shown.
+// TestHostileSubject: a subject of any length leaves room for the email, and its invisible characters are shown.
 func TestHostileSubject(t *testing.T) {
 	w := newWorld(t)
 	id := w.send("ada@example.org", "Pay \u202egpj.exe\u200b now "+strings.Repeat("long ", 180), order)

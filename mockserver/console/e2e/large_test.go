@@ -65,7 +65,8 @@ func TestLarge(t *testing.T) {
 	t.Run("a list that changes", w.changing)
 }
 
-// firstRow opens each view in a new page. The first row needs only a part of the records.
+// firstRow opens each view in a new page. It checks that the first row appears after only a part of the records was
+// loaded.
 func (w *world) firstRow(t *testing.T) {
 	for _, place := range []string{"deliveries", "contacts"} {
 		p := open(t, w.srv.URL(), "#/"+place, desk)

@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestDensity: compact rows have one line each. The URL and the browser keep the setting.
+// TestDensity: in the compact setting, each row has one line. The URL and the browser keep the setting.
 func TestDensity(t *testing.T) {
 	w := newWorld(t)
 	for i := range 120 {

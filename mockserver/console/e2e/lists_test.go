@@ -23,7 +23,7 @@ func TestLastPageBecomesEmpty(t *testing.T) {
 	p.click("button", "Remove").rows(100)
 }
 
-// TestSearchAndStatus: a search for a part of an address and a status filter can be combined. A tag and a status
+// TestSearchAndStatus: a search for a part of an address and a status filter can be combined, but a tag and a status
 // cannot, because the API supports one filter. New and changed contacts appear without a reload.
 func TestSearchAndStatus(t *testing.T) {
 	w := newWorld(t)
@@ -56,8 +56,8 @@ func TestListsBeyondAPage(t *testing.T) {
 	p.pick("List", fmt.Sprint(last.ID)).says(".list", "No contacts on this list")
 }
 
-// TestAccounts: the console shows the records of the selected account and the records without an account. The URL contains
-// the account. A link to an unknown account shows a message and offers the known accounts.
+// TestAccounts: the console shows the records of the selected account and the records without an account. The URL
+// contains the account. If a link contains an unknown account, the page shows a message and offers the known accounts.
 func TestAccounts(t *testing.T) {
 	w := newWorld(t, mockserver.Token{Value: "one"}, mockserver.Token{Value: "two", AccountID: 2})
 	one, two := w.sdk, w.as("two")

@@ -63,7 +63,7 @@ func TestMessageAsFileAndItsChecks(t *testing.T) {
 	p.goTo("#/inbox/"+fine+"/checks").says(".tabpanel", "Nothing found")
 }
 
-// TestFrameAndPrint: single keys work after a click in the frame of an email. Printing prints only the email. A
+// TestFrameAndPrint: single keys still work after a click in the frame of an email. Printing prints only the email. A
 // confirmed email is marked.
 func TestFrameAndPrint(t *testing.T) {
 	w := newWorld(t)
@@ -144,8 +144,8 @@ func (p *page) tabTo(name string) {
 	p.Fatalf("Tab does not reach %s", name)
 }
 
-// TestRightToLeft: text that is written from right to left begins at the right, next to text from left to right. A message
-// without HTML opens on its text.
+// TestRightToLeft: text that is written from right to left begins at the right, even next to text from left to right.
+// A message without HTML opens with its text.
 func TestRightToLeft(t *testing.T) {
 	w := newWorld(t)
 	for _, subject := range []string{"طلبك رقم 123 (ABC) جاهز!", "ההזמנה (ABC) מוכנה!", "Your order (ABC)"} {
@@ -169,7 +169,8 @@ func TestRightToLeft(t *testing.T) {
 	p.until(directions(".detail h2, .plain, .who bdi:first-child") + ` === 'rtl rtl rtl'`)
 }
 
-// TestLinksOfPreview: a link to a place scrolls in the frame. All other links open in a new tab, and the console stays.
+// TestLinksOfPreview: a link to a place in the email scrolls in the frame. Every other link opens in a new tab, so the
+// console stays open.
 func TestLinksOfPreview(t *testing.T) {
 	w, evil := newWorld(t), newOutside(t)
 	block := `<a style="display:block;height:50px;background:#ddd" `

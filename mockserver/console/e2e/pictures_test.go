@@ -32,8 +32,8 @@ const texts = "testdata/pictures.txt"
 // changing are the parts of the text that differ in each run: ids, ports and measured durations.
 var changing = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|127\.0\.0\.1:\d+|\d[\d.]* [µm]s\b`)
 
-// TestPictures: the pictures of the documents show the console as it is. It compares the text of their pages, and not the
-// pixels, because the fonts differ between machines. With -pictures, it makes the pictures.
+// TestPictures checks that the pictures of the documents show the console as it is. It compares the texts of the pages
+// instead of the pixels, because the fonts differ between machines. With -pictures, it makes the pictures.
 func TestPictures(t *testing.T) {
 	w := newWorld(t)
 	w.srv.FreezeClock() // each run shows the same times
@@ -102,8 +102,8 @@ func difference(want, got string) string {
 	return "the end is missing"
 }
 
-// outage sends an order whose address does not exist. The receiver of the bounce event fails, and then recovers.
-// outage returns the id of the delivery.
+// outage sends an order whose address does not exist. The receiver fails to handle the bounce event, and recovers
+// later. outage returns the id of the delivery.
 func (w *world) outage() string {
 	w.Helper()
 	w.status.Store(http.StatusServiceUnavailable)

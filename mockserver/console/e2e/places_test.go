@@ -15,7 +15,7 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// TestOverview: the console opens with the overview. An empty overview explains how to send an email. Later, it
+// TestOverview: the console opens with the overview. If it is empty, it explains how to send an email. Later, it
 // shows counts, a timeline of one or more hours, and pending work with its reasons.
 func TestOverview(t *testing.T) {
 	w, p := start(t, "")
@@ -78,8 +78,8 @@ func TestOverviewPendingWork(t *testing.T) {
 	p.click(".waits a", "2 deliveries").rows(2)
 }
 
-// TestTemplates: the preview shows a template with custom attributes, in two widths and two color schemes. It follows
-// changes of the template, even if they happen within a second or with a frozen clock.
+// TestTemplates: the preview shows a template with custom attributes, in two widths and two color schemes. It shows
+// each change of the template, even a second one within a second or with a frozen clock.
 func TestTemplates(t *testing.T) {
 	w := newWorld(t)
 	made := w.template("Welcome", `<p>Hello {{first_name}} of {{ shop }}</p>`, "Hello {{first_name}} of {{shop}}")
@@ -104,8 +104,8 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// TestCreateATemplate: the keyboard is enough to create and change a template. An error appears next to its field,
-// which gets the focus. Afterwards, the button gets the focus again.
+// TestCreateATemplate: a template can be created and changed with only the keyboard. If there is an error, it
+// appears next to its field, which gets the focus. After saving, the button has the focus again.
 func TestCreateATemplate(t *testing.T) {
 	w, p := start(t, "#/templates")
 	p.says(".list", "No templates yet")
@@ -168,7 +168,7 @@ func TestLists(t *testing.T) {
 	p.click("button", "Accept policy").says(".cards", "policy accepted")
 }
 
-// TestCampaigns: a campaign is created, scheduled and sent. The page shows its events when they happen.
+// TestCampaigns: a campaign can be created, scheduled and sent. The page shows its events when they happen.
 func TestCampaigns(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers", reader("ada@example.org", "Ada"), reader("grace@example.org", "Grace"), reader("bounce@mock.test", "B"), reader("open@mock.test", "O"))
@@ -225,8 +225,8 @@ func TestWorkflows(t *testing.T) {
 	p.click("button", "Deactivate").says(".detail .chip", "inactive")
 }
 
-// TestWebhookAndRotation: the form shows the secret of a new webhook. A rotation creates another webhook and
-// archives the old webhook on request.
+// TestWebhookAndRotation: the form shows the secret of a new webhook. A rotation creates another webhook, and
+// archives the old webhook if the user requests it.
 func TestWebhookAndRotation(t *testing.T) {
 	w, p := start(t, "#/deliveries/webhooks")
 	p.says(".detail", "No webhooks yet")

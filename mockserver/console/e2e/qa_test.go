@@ -84,8 +84,8 @@ func (p *page) sendCampaign() {
 	p.click(".detail button", "Send now").says(".detail .chip", "delivered")
 }
 
-// unsubscribeInFrame clicks the link in the frame of an email. It opens in a new tab, which the person closes. The
-// browser ignores a click before it has drawn the frame, so unsubscribeInFrame repeats the click.
+// unsubscribeInFrame clicks the link in the frame of an email. The link opens in a new tab, which is then closed. The
+// browser ignores a click until it has drawn the frame, so unsubscribeInFrame repeats the click.
 func (p *page) unsubscribeInFrame(w *world) {
 	p.Helper()
 	actions := p.actions

@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestSite: the search box of the documents finds pages, and the switch leads to each version. bash .ci/run site sets SITE to
-// a directory that .ci/site has written.
+// TestSite: the search box of the documents finds pages, and the switch leads to each version. The site must be in the
+// directory SITE; bash .ci/run site writes it with .ci/site and sets SITE.
 func TestSite(t *testing.T) {
 	dir := os.Getenv("SITE")
 	if dir == "" {

@@ -29,7 +29,8 @@ func (p *page) atMost(n int) {
 	p.actions = 0
 }
 
-// TestTaskNextSendsFail: the next three sends of an account fail. The rule can be edited, and keeps its id.
+// TestTaskNextSendsFail: a rule makes the next three sends of an account fail. The rule can be edited, and keeps its
+// id.
 func TestTaskNextSendsFail(t *testing.T) {
 	w, p, other := startFourAccounts(t)
 	p.goTo("#/overview?account=77").says("h1", "Overview")

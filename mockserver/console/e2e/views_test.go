@@ -48,8 +48,8 @@ func TestSuppressed(t *testing.T) {
 	p.click("button", "Remove").says(".page", "No suppressed addresses")
 }
 
-// TestFaults: rules can be added, disabled and removed. A reset restores the baseline, and everything can be deleted. Both
-// require a confirmation.
+// TestFaults: rules can be added, disabled and removed. A reset restores the baseline, and "Delete everything" deletes
+// it. Both require a confirmation.
 func TestFaults(t *testing.T) {
 	w, p := start(t, "#/faults")
 	p.says(".page", "No faults")
@@ -165,8 +165,8 @@ func TestZoom(t *testing.T) {
 	}
 }
 
-// TestRetryNow: a retry shows the response of the last attempt and its time on the platform's clock. The user can start
-// it immediately. It waits while its webhook is archived.
+// TestRetryNow: a delivery that waits for a retry shows the response of the last attempt and the time of the retry on
+// the platform's clock. The user can start the retry immediately, but not while the webhook is archived.
 func TestRetryNow(t *testing.T) {
 	w := newWorld(t)
 	w.subscribe("/hook", "Email.Opened")

@@ -37,7 +37,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A token is valid until it expires. A reset restarts its lifetime. A negative lifetime means that it has expired.
+// A token is valid until it expires, and a reset restarts its lifetime. A token with a negative lifetime has
+// already expired.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New([]model.Token{{Value: "an hour", AccountID: 1, ExpiresIn: time.Hour}, {Value: "forever", AccountID: 1, ReadOnly: true}, {Value: "old", ExpiresIn: -1}}, time.Now)

@@ -65,7 +65,7 @@ func TestAlarms(t *testing.T) {
 	})
 }
 
-// On a frozen clock no alarm runs. Set runs the alarms that are due.
+// While a clock is frozen, no alarm runs, except those that become due by Set.
 func TestFrozen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		day := time.Date(2026, 2, 28, 12, 0, 0, 0, time.UTC)

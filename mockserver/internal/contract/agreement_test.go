@@ -221,7 +221,7 @@ func randomQuery(r *rand.Rand, o *Operation) string {
 	return strings.Join(parts, "&")
 }
 
-// draft writes values of a schema. Unless it is tame, it sometimes writes other values.
+// draft writes random values of a schema. Unless it is tame, some of them are invalid.
 type draft struct {
 	*rand.Rand
 	strings.Builder
@@ -351,8 +351,8 @@ var oracle = sync.OnceValue(func() *openapi3.T {
 	if err != nil {
 		panic(err)
 	}
-	// openapi.yaml uses the common subset of 3.0 and 3.1. kin-openapi compiles 3.1 schemas for each value, which is
-	// some 300 times slower.
+	// openapi.yaml uses the common subset of 3.0 and 3.1. The tests declare 3.0, because kin-openapi compiles 3.1 schemas
+	// for each value, which is some 300 times slower.
 	doc.OpenAPI = "3.0.3"
 	for _, format := range []string{"email", "uri"} { // the oracle knows no rule; the tests of platform and delivery test the rules
 		openapi3.DefineStringFormatValidator(format, openapi3.NewCallbackValidator(func(s string) error {
@@ -469,8 +469,8 @@ func schemaErrors(err error) (out []*openapi3.SchemaError) {
 	return out
 }
 
-// decoded decodes a body for the oracle. It changes 1.0 to a fraction, because only the oracle accepts 1.0 as an
-// integer.
+// decoded decodes a body for the oracle. The oracle accepts 1.0 as an integer, but the server does not, so decoded
+// changes it to a fraction.
 func decoded(body []byte) (value any) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
@@ -498,8 +498,8 @@ func fractions(value any) any {
 	return value
 }
 
-// unknownFields returns the locations of fields that a schema does not have, of unknown events, and of objects without any of
-// the fields in x-needs. The oracle knows none of these rules.
+// unknownFields returns the locations of fields that a schema does not have, of unknown events, and of objects without
+// any of the fields in x-needs. It is necessary because the oracle knows none of these rules.
 func unknownFields(schema *openapi3.Schema, value any, at string) (out []string) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -33,8 +33,8 @@ func TestTable(t *testing.T) {
 	assert.Len(t, List(), n, "operations")
 }
 
-// TestExamples validates the examples of openapi.yaml. The oracle uses the rules of OpenAPI 3.1, because the other
-// tests use 3.0.
+// TestExamples validates the examples of openapi.yaml. Here the oracle uses the rules of OpenAPI 3.1, because all
+// other tests use those of 3.0.
 func TestExamples(t *testing.T) {
 	n := 0
 	check := func(name string, media *openapi3.MediaType, validate func(body []byte) error) {
@@ -168,7 +168,8 @@ func TestMaxImport(t *testing.T) {
 	}
 }
 
-// A value that matches two schemas of oneOf is invalid. In openapi.yaml, no value matches two.
+// A value that matches two schemas of oneOf is invalid. The test has its own schema, because in openapi.yaml, no
+// value matches two.
 func TestOneOfTwo(t *testing.T) {
 	s := &Schema{OneOf: []*Schema{{Kind: String}, {Kind: String, Nullable: true}}}
 	for body, valid := range map[string]bool{`"a"`: false, `null`: true, `1`: false} {

@@ -102,8 +102,8 @@ func TestListPages(t *testing.T) {
 	}
 }
 
-// A search ignores case and the form of accents. It allocates no memory for an ASCII record, because a list can have
-// many records.
+// A search ignores case and the form of accents. A list can have many records, so the search allocates no memory for
+// an ASCII record.
 func TestSearch(t *testing.T) {
 	l := rows(func(to []byte, text string) []byte { return lines(to, strings.Split(text, "|")...) })
 	for _, row := range []struct {

@@ -93,12 +93,13 @@ func complete(routes map[string]route) string {
 	return out.String()
 }
 
-// wholes maps types to types with almost the same fields. The manual has one table for both.
+// wholes maps types to types with almost the same fields, because the manual has one table for both.
 var wholes = map[string]string{
 	"MessageSummary": "Message", "DeliverySummary": "Delivery", "EventSummary": "Event", "RequestSummary": "Request", "Fault": "FaultRule",
 }
 
-// merged returns the fields of both types, and writes the differences. Fields of the part have narrower types.
+// merged returns the fields of both types, and writes the differences. The types of the fields may be narrower in the
+// part.
 func merged(out *bytes.Buffer, whole, part *contract.Schema) *contract.Schema {
 	all := &contract.Schema{}
 	var absent, added []string

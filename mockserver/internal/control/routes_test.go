@@ -21,7 +21,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/engine"
 )
 
-// ask calls a route of an empty engine. The route must reject the request before it uses the engine.
+// ask calls a route of an engine without parts, so the route must reject the request before it uses the engine.
 func ask(t *testing.T, console http.Handler, method, target, accept, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	routes := New(&engine.Engine{}, Options{Console: console, NeedsToken: func(*http.Request) bool { return false }})
@@ -117,8 +117,8 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// A malformed query is an error, because ignoring part of it could select everything. A route without fields rejects a
-// body with fields.
+// A malformed query is an error, because a server that ignored a part of it could select everything. A route without
+// fields rejects a body with fields.
 func TestRejectedRequests(t *testing.T) {
 	for _, tt := range []struct{ method, path, body, location string }{
 		{"GET", "outbox?account_id=2;limit=1", "", `["query"]`},

@@ -148,7 +148,8 @@ func waits(t *testing.T, e *Dispatcher, account int64, want string) {
 	}
 }
 
-// Deliveries wait for attempts in progress. A reordered delivery waits for the delivery that must precede it.
+// Deliveries wait while the maximum number of attempts is in progress. A reordered delivery waits for the delivery
+// that must precede it.
 func TestWaitingForConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		statuses := make(chan int)
@@ -203,8 +204,8 @@ func seen(c *PerMinute, from, until int64) []string {
 	return out
 }
 
-// At most MaxMinutes minutes are kept. At the limit, an addition deletes all counts that are older than a day. If the
-// clock was set back, it also deletes all later counts.
+// At most MaxMinutes minutes are kept. When another is added, all counts that are older than a day are deleted, and
+// if the clock was set back, all later counts too.
 func TestPerMinuteLimits(t *testing.T) {
 	var c PerMinute
 	for _, row := range []struct {

@@ -97,8 +97,7 @@ func TestRemoveReordered(t *testing.T) {
 	}
 }
 
-// A delivery to a URL is attempted once and signed with its own secret. It does not belong to a webhook with the same
-// URL.
+// A delivery to a URL is attempted once and signed with its own secret, even if a webhook has the same URL.
 func TestSendTo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var signatures []string
@@ -312,7 +311,8 @@ func TestViewsOmitDeletedDeliveries(t *testing.T) {
 	}
 }
 
-// TestEventsConcurrent: events are visited without the lock. Events that are added during a visit are not visited.
+// TestEventsConcurrent: the lock is not held while events are visited, so events can be added. They are not
+// visited.
 func TestEventsConcurrent(t *testing.T) {
 	e := dispatcherTo(t, nil)
 	for range 3 {

@@ -199,7 +199,7 @@ func TestDialChecksResolvedAddresses(t *testing.T) {
 	}
 }
 
-// resolver returns a resolver of the names in a table. It uses DNS over a pipe.
+// resolver returns a resolver that finds only the names in a table. It uses DNS over a pipe.
 func resolver(table map[string][]string) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()

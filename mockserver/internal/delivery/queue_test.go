@@ -27,7 +27,8 @@ func taken(q *queue, now time.Time) (names []string) {
 	return names
 }
 
-// Due retries precede new deliveries. Later retries do not delay new deliveries.
+// Retries that are due precede new deliveries. Retries that are due later do not delay
+// them.
 func TestTakeInOrder(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
 	q.later(named(q, "later"), start.Add(time.Minute))

@@ -70,7 +70,7 @@ func send(t *testing.T, e *Dispatcher, body string) {
 	}
 }
 
-// Later attempts do not change a snapshot. A restored dispatcher continues from it.
+// Later attempts do not change a snapshot, and a restored dispatcher continues from it.
 func TestSnapshotIsImmutable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		respond := make(chan int)
@@ -185,7 +185,8 @@ func TestAttemptsOnWire(t *testing.T) {
 	}
 }
 
-// The end of an attempt is not published if the delivery was deleted. Another delivery may have its id.
+// If a delivery was deleted during an attempt, the end of the attempt is not published, because another
+// delivery may have its id.
 func TestDeletedDeliveryIsNotPublished(t *testing.T) {
 	attempted, respond := make(chan bool), make(chan bool)
 	e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { attempted <- true; <-respond })

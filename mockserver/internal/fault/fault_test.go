@@ -31,7 +31,7 @@ func newPlan(t *testing.T, faults ...model.Fault) *Plan {
 	return p
 }
 
-// Each rule counts all requests that it matches. Only the first rule that applies causes a fault.
+// Each rule counts all requests that it matches, but only the first rule that applies causes a fault.
 func TestCounting(t *testing.T) {
 	p := newPlan(t,
 		model.Fault{Action: model.FaultReset, Nth: 2},
@@ -63,8 +63,8 @@ func TestCounting(t *testing.T) {
 	}
 }
 
-// Set restarts the random stream of a rule, so a replaced rule is a new rule of the same seed. A reset of one account does
-// not repeat the choices of others.
+// Set restarts the random stream of a rule, so a replaced rule behaves like a new rule with the same seed. A reset of
+// one account does not make the rules of other accounts repeat their choices.
 func TestStreamsRestart(t *testing.T) {
 	var logged bytes.Buffer
 	p := New(1, slog.New(slog.NewTextHandler(&logged, nil)), &activity.Feed{})
@@ -124,7 +124,7 @@ func TestMatching(t *testing.T) {
 	}
 }
 
-// A rule of an account counts only messages of this account. RemoveOf removes only the rules of the account.
+// A rule of an account counts only messages of this account, and RemoveOf removes only the rules of the account.
 func TestAccounts(t *testing.T) {
 	p := newPlan(t, model.Fault{AccountID: 2, Action: model.FaultInternalError, Nth: 2}, model.Fault{Action: model.FaultInternalError, Nth: 3})
 	var got []string

@@ -67,7 +67,8 @@ func TestLogRecord(t *testing.T) {
 	}
 }
 
-// An error does not replace a response that has started. The log contains the first bytes of an error response.
+// If a response has started, an error does not replace it. The log contains the first bytes of an error
+// response.
 func TestCallRecordsResponse(t *testing.T) {
 	rec := httptest.NewRecorder()
 	c := &call{ResponseWriter: rec}

@@ -115,8 +115,8 @@ func get(ctx context.Context, t *testing.T, handler http.HandlerFunc) (*http.Res
 	return Transport{handler}.RoundTrip(r)
 }
 
-// A canceled request returns immediately and cancels the handler. If the handler then flushes a response, it does not
-// block.
+// A canceled request returns immediately and cancels the handler. If the handler flushes a response afterwards, it
+// does not block.
 func TestHandlerTransportCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		written := make(chan error, 1)
@@ -162,7 +162,7 @@ func TestHandlerTransportCancelDuringBody(t *testing.T) {
 	})
 }
 
-// lateWatch is a context. Its Done returns after all other goroutines are blocked.
+// lateWatch is a context whose Done returns only after all other goroutines are blocked.
 type lateWatch struct{ context.Context }
 
 func (c lateWatch) Done() <-chan struct{} {

@@ -25,7 +25,8 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestRetarget: only links to a place in the email stay in its frame. All other parts remain.
+// TestRetarget: all links open in a new tab, except links to a place in the email. Nothing
+// else in the email changes.
 func TestRetarget(t *testing.T) {
 	for document, want := range map[string]string{
 		`<a href="x:1" target=_top>a</a>`:              `<a target="_blank" href="x:1" target=_top>a</a>`,

@@ -44,7 +44,8 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// resources returns the resources in a state. A restored account has no messages, and the last id only grows.
+// resources returns the parts of a state that a restore of an account restores. It omits messages, which the account
+// then has not, and the last id, which only grows.
 func resources(state string) string {
 	return state[strings.Index(state, `"accounts"`):strings.Index(state, `"messages"`)]
 }
@@ -167,8 +168,8 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 	}
 }
 
-// Reading the outbox does not hold the lock of the platform. It returns each message once, in order, and requests the
-// base URL once.
+// Reading the outbox does not hold the lock of the platform. It returns each message once and in order. It requests
+// the base URL only once.
 func TestOutboxConcurrent(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
@@ -215,7 +216,7 @@ func submission(to string) api.SubmitEmailRequestObject {
 	}}
 }
 
-// A deleted message is omitted. A concurrent reader still gets all messages.
+// If a message is deleted while the outbox is read, the reader may still get it, but later readers do not.
 func TestDeleteMessageConcurrent(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})

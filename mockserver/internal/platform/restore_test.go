@@ -36,7 +36,7 @@ func contactsText(ids ...int) string {
 	return `,"contacts":[` + strings.Join(all, ",") + `]`
 }
 
-// checkRestores restores each text, and expects an error that contains the given value. The value "" means no error.
+// checkRestores restores each text, and expects an error that contains the given value, or none if the value is "".
 func checkRestores(t *testing.T, texts map[string]string) {
 	t.Helper()
 	for text, want := range texts {
@@ -255,7 +255,8 @@ func TestRestoreContinuesCampaign(t *testing.T) {
 	})
 }
 
-// An interrupted campaign resumes after the last recipient. If its list was changed, it is sent to the whole new list.
+// An interrupted campaign resumes after the last recipient. But if its list was changed, it is sent to the whole new
+// list.
 func TestResumedCampaign(t *testing.T) {
 	for want, change := range map[string]api.CampaignUpdate{
 		"b@example.org":               {Name: new("N")},
@@ -299,7 +300,8 @@ func TestClosedPlatform(t *testing.T) {
 	}
 }
 
-// Each beginning of a state is an error that changes nothing. A changed byte never panics.
+// A state that is cut off at any byte is an error that changes nothing. A state with a changed byte never causes a
+// panic.
 func TestRestoreDamaged(t *testing.T) {
 	text := strings.TrimSpace(shop)
 	p := restored(t, text)

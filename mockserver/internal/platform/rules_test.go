@@ -53,7 +53,7 @@ func TestPaging(t *testing.T) {
 	}
 }
 
-// A template replaces inline content and vice versa. Content with both is rejected.
+// A template replaces inline content and vice versa, so content with both is rejected.
 func TestTemplateOrInline(t *testing.T) {
 	for _, in := range []api.MessageContent{{TemplateID: 3, HTML: "h"}, {TemplateID: 3, Text: "t"}} {
 		assert.Error(t, new(tx).checkContent(in, false), "%+v is accepted", in)
@@ -80,7 +80,8 @@ func TestTemplateOrInline(t *testing.T) {
 	assert.Error(t, checkSender(api.Sender{}, true), "an omitted required sender is accepted")
 }
 
-// A contact that an import reactivates is the last contact added. Pending and active contacts keep their places.
+// If an import reactivates a contact, it becomes the last contact added. Pending and active contacts keep their
+// places.
 func TestImportUpdatesLastAdded(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	within(t, p, func(t *tx) error {
@@ -106,7 +107,7 @@ func TestImportUpdatesLastAdded(t *testing.T) {
 	})
 }
 
-// A contact that has left the list can be added again. A contact that has unsubscribed needs resubscribe.
+// A contact that has left the list can be added again, but a contact that has unsubscribed needs resubscribe.
 func TestAddKnownContact(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	within(t, p, func(t *tx) error {

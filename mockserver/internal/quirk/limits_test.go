@@ -44,7 +44,8 @@ func TestFaultBodyForEveryPage(t *testing.T) {
 	}
 }
 
-// The list of webhooks needs one request for each 100 webhooks. An error for a later page is the response.
+// The list of webhooks needs one request for each 100 webhooks. If one of them fails, its error is the
+// response.
 func TestPagesOfWebhooks(t *testing.T) {
 	srv := serverWith(t, mockserver.Config{Quirks: []string{"webhooks-unpaged", "max-page=2"}})
 	for _, want := range []struct{ webhooks, requests int }{{5, 1}, {101, 2}} {
@@ -110,7 +111,7 @@ func TestMaxPageParameters(t *testing.T) {
 	}
 }
 
-// A rejected parameter is an error of an authenticated request. The request log contains it.
+// A rejected parameter is an error only for an authenticated request, and the request log contains it.
 func TestRejectedParameter(t *testing.T) {
 	srv := serverWith(t, mockserver.Config{Quirks: []string{"strict-parameters"}, SkipValidation: true})
 	for token, status := range map[string]int{"": http.StatusUnauthorized, srv.Token(): http.StatusUnprocessableEntity} {

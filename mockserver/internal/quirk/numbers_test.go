@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Only the latest ids have numbers. A number is never used for two ids.
+// Only the latest ids have numbers, and a number is never used for two ids.
 func TestNumbersAreBounded(t *testing.T) {
 	var n numbers
 	first := n.number("0").String()

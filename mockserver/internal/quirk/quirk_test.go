@@ -105,7 +105,8 @@ func do(srv *mockserver.Server, c call) string {
 	return w.Result().Status + " " + w.Header().Get("Content-Type") + " " + w.Header().Get("Retry-After") + "\n" + strings.TrimSpace(w.Body.String())
 }
 
-// The number of an email identifies it in a lookup. A lookup above the rate limit has no Retry-After.
+// A lookup accepts the number of an email as its id. A lookup above the rate limit has no
+// Retry-After.
 func TestEmailIDs(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{Quirks: []string{"numeric-email-ids", "no-retry-after"}})
 	defer srv.Close()

@@ -57,7 +57,8 @@ func TestEditTwice(t *testing.T) {
 	}
 }
 
-// Snapshots are read without a lock while the table changes. The sum of the records is the same in each snapshot.
+// Snapshots are read without a lock while the table changes. Each snapshot is consistent, so the sum of its
+// records is always the same.
 func TestReadersAndWriters(t *testing.T) {
 	var mu sync.Mutex
 	var all Table[int]

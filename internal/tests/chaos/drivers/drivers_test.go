@@ -1,5 +1,5 @@
-// Package drivers tests contrib/sqlstore with the drivers of PostgreSQL and SQLite. It is
-// not part of the root module, so sqlstore requires no driver.
+// Package drivers tests contrib/sqlstore with the drivers of PostgreSQL and SQLite. It is a separate
+// module, so that the root module, with sqlstore, requires no driver.
 package drivers
 
 import (

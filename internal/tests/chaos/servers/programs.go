@@ -48,8 +48,8 @@ func (s *Server) queries(ctx context.Context) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// StartBouncer starts a PgBouncer in transaction mode with up to 20 connections to db. Its URL disables prepared
-// statements, because PgBouncer before 1.21 does not support them in transaction mode.
+// StartBouncer starts a PgBouncer in transaction mode with up to 20 connections to db. The URL of the result
+// disables prepared statements, because PgBouncer before 1.21 does not support them in this mode.
 func StartBouncer(ctx context.Context, db *Server) (s *Server, err error) {
 	defer must.Catch(&err)
 	s = newServer("pgbouncer")
@@ -72,8 +72,8 @@ default_pool_size = 20
 	return s, nil
 }
 
-// StartRedis starts a Redis without persistence, so it is empty after a kill. args are further settings of
-// redis.conf, such as "--appendonly", "yes".
+// StartRedis starts a Redis without persistence, so it is empty after a kill. The parameter args contains
+// further settings of redis.conf, such as "--appendonly", "yes".
 func StartRedis(ctx context.Context, args ...string) (s *Server, err error) {
 	defer must.Catch(&err)
 	s = newServer("redis-server")

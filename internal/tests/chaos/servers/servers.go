@@ -1,9 +1,9 @@
 // Package servers starts real servers for tests and measurements: Redis, PostgreSQL and PgBouncer. Each uses a free port
 // of 127.0.0.1 and its own directory, which Close removes.
 //
-// The programs must be installed. The Debian packages are redis-server, postgresql and pgbouncer. PostgreSQL and
-// PgBouncer do not run as root. On Linux, a process that runs as root starts all servers as another user, such as
-// postgres, and a server ends with the process that started it, even after kill -9.
+// The programs must be installed, for example from the Debian packages redis-server, postgresql and pgbouncer.
+// PostgreSQL and PgBouncer refuse to run as root, so a test that runs as root on Linux starts all servers as another
+// user, such as postgres. On Linux, a server also ends with the process that started it, even after kill -9.
 //
 // The servers require no password, so every user of the machine can connect to them.
 package servers
@@ -23,7 +23,7 @@ import (
 	"example.com/emailplatform/internal/tools/must"
 )
 
-// patience is the time limit for a start. After a kill, it includes the recovery of PostgreSQL.
+// patience is the time limit for a start, which after a kill includes the recovery of PostgreSQL.
 const patience = time.Minute
 
 // Server is a program that listens on a port. It is not safe for concurrent use.
@@ -69,8 +69,8 @@ func (s *Server) launch() error {
 	if err != nil {
 		return err
 	}
-	// With a writer that is not a file, Wait waits up to WaitDelay for the server's children too. PostgreSQL's children
-	// may write to its directory after the server ends.
+	// With a writer that is not a file, Wait waits up to WaitDelay for the server's children too. This is necessary
+	// because PostgreSQL's children may write to its directory after the server has ended.
 	output := struct{ io.Writer }{log}
 	cmd := exec.Command(s.program, s.args...) //nolint:gosec,noctx // our own programs, which Close ends
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = s.dir, output, output, patience
@@ -115,7 +115,8 @@ func (s *Server) Kill() error {
 // Close ends the server and removes its data.
 func (s *Server) Close() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir)) }
 
-// newServer creates a directory and finds a free port. Another process is unlikely to use the port before the server starts.
+// newServer creates a directory and finds a free port. Until the server starts, another process could use the port,
+// but this is unlikely.
 func newServer(name string) *Server {
 	program, as := must.Get(find(name)), unprivileged()
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))

@@ -2,8 +2,8 @@
 //
 //	go run -C internal/tests/chaos ./cmd/withservers go test ./...
 //
-// The command gets their addresses in REDIS_ADDR, POSTGRES_URL and PGBOUNCER_URL. withservers exits with the exit
-// code of the command.
+// The command gets the addresses of the servers in REDIS_ADDR, POSTGRES_URL and PGBOUNCER_URL. withservers exits
+// with the exit code of the command.
 package main
 
 import (
