@@ -85,8 +85,8 @@ func TestActionOnPercent(t *testing.T) {
 	assert.Len(t, first[0], 30)
 }
 
-// An action applies to the given messages, or to all that match except later ones. A deletion can be undone. The
-// response lists only the events of the action.
+// An action applies to the given messages, or to all that match. It returns only the events that it caused, not
+// earlier ones. A deletion can be undone.
 func TestActionOnMessages(t *testing.T) {
 	p, campaign := sixty(t, 1)
 	other := p.OutboxTo("other@example.org")[0].ID

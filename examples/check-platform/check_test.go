@@ -17,7 +17,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// table runs the program against a mock server with faults. It returns the report, and the requests except GET requests.
+// table runs the program against a mock server with faults. It returns the report, and all requests except GET
+// requests.
 func table(t *testing.T, write bool, faults ...mockserver.Fault) (report string, changes []string) {
 	t.Helper()
 	demo, p := newDemo(t, write, func(next http.RoundTripper) http.RoundTripper { return next })
@@ -124,8 +125,8 @@ func TestReportsResponseFormat(t *testing.T) {
 	}
 }
 
-// TestChangesOnlyOwnRecords: if creating records fails, no other record is changed. Records that may exist after a
-// 500 are reported.
+// TestChangesOnlyOwnRecords: even if creating records fails, no other record is changed. If a record may exist
+// after a 500, the program reports it.
 func TestChangesOnlyOwnRecords(t *testing.T) {
 	failing := func(operation string) mockserver.Fault {
 		return mockserver.Fault{Operation: operation, Action: mockserver.FaultStatus, Status: 500}

@@ -5,12 +5,12 @@
 //
 // By default the command only reads. With -write it also creates a list, a contact and a
 // template, but it sends nothing and changes only what it created. At the end it deletes
-// the contact and the template, and prints the records that remain, such as the list,
+// the contact and the template. It prints the records that remain, such as the list,
 // because the API cannot delete lists. -email is the id of a submitted email to look up.
 //
-// Without flags the command checks the mock server. It prints a table, and each row is a
-// decision and its result on the platform. A difference is not a failure, so the row says
-// whether the client can read the response.
+// Without flags the command checks the mock server. It prints a table: each row is a
+// decision and its result on the platform. A difference is not a failure, so the row also
+// shows whether the client can read the response.
 package main
 
 import (
@@ -96,7 +96,8 @@ type platform struct {
 // own contains the ids of the created records. An id is 0 if its record was not created.
 type own struct{ list, contact, template int64 }
 
-// newPlatform returns the platform of o. h is the HTTP client; nil is a default.
+// newPlatform returns the platform with the options o. If the HTTP client h is nil, it
+// uses the default.
 func newPlatform(o options, h *http.Client) (*platform, error) {
 	cfg := client.Config{
 		BaseURL: o.baseURL, Token: o.token, UserAgent: "check-platform", HTTPClient: h,
@@ -141,8 +142,8 @@ type check struct {
 	try            func(context.Context) verdict
 }
 
-// checks returns all rows. Rows that create records come first, because others
-// use them; rows that remove them come last.
+// checks returns all rows. Rows that create records come first, because others use the
+// records. Rows that remove the records come last.
 func (p *platform) checks() []check {
 	return slices.Concat(p.writing(p.creations()), p.readings(), p.conventions(), p.writing(p.removals()))
 }
@@ -157,7 +158,8 @@ func (p *platform) writing(rows []check) []check {
 	return rows
 }
 
-// needs returns a check that is skipped if the id is zero. The text missing is the reason.
+// needs returns a check that is skipped if the id is zero, with the text missing as the
+// reason.
 func needs[ID comparable](id *ID, missing string, try func(context.Context) verdict) func(context.Context) verdict {
 	return func(ctx context.Context) verdict {
 		if *id == *new(ID) {

@@ -14,8 +14,8 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// readings returns the rows that only read. Lists come first, because other
-// rows use their ids.
+// readings returns the rows that only read. Lists come first, because the other rows use
+// their ids.
 func (p *platform) readings() []check {
 	return slices.Concat(p.pages(), p.itemSpellings(), p.resources(), p.contacts(), p.lookups())
 }
@@ -66,7 +66,8 @@ func number(object map[string]any, name string, want int64) string {
 	return fmt.Sprintf("%s is %v, not %d", name, object[name], want)
 }
 
-// items returns a check of a list's items. note may store the id of the first item.
+// items returns a check of a list's items. The function note may store the id of the
+// first item for other checks.
 func items[Page, Params any](
 	decision, kind, id string, list func(context.Context, Params) (Page, error), note func(Page),
 ) check {
@@ -180,7 +181,8 @@ func (p *platform) contacts() []check {
 	}
 }
 
-// lookups returns the rows that look up an email. The second lookup tests the rate limit.
+// lookups returns the rows that look up an email. It looks up the email two times, to
+// test the rate limit.
 func (p *platform) lookups() []check {
 	return []check{
 		resource("26", "submitted email", "id", &p.email, p.c.Emails.Get, has("subject"), has("submitted_on")),

@@ -14,8 +14,8 @@ import (
 // address is the address of the created contact. The program sends no email to it.
 const address = "check-platform@example.com"
 
-// creations returns the rows that create records. All except the list are
-// removed at the end.
+// creations returns the rows that create records. At the end, all records except the list are
+// removed.
 func (p *platform) creations() []check {
 	create := func(ctx context.Context, c client.ContactCreate) (client.Contact, error) {
 		return p.c.Contacts.Create(ctx, p.own.list, c)
@@ -134,7 +134,8 @@ func twice(id *int64, call func(context.Context, int64) error) func(context.Cont
 // removeWithin is the timeout of a deletion, which ignores an interrupt.
 const removeWithin = 10 * time.Second
 
-// removed is like once, but runs even after an interrupt. It reports a record that was not deleted.
+// removed is like once, but runs even after an interrupt. If a record was not deleted, removed
+// reports it.
 func (p *platform) removed(kind string, id *int64, call func(context.Context, int64) error) func(context.Context) verdict {
 	return needs(id, notMade, func(ctx context.Context) verdict {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)

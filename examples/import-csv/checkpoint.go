@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// checkpoint is the progress of an import. It is stored in a file.
+// checkpoint is the progress of an import, which is stored in a file.
 type checkpoint struct {
 	target
 	Confirmed int64 `json:"confirmed"`
 }
 
-// target identifies the file and the list of an import. Lists of different platforms
-// and accounts can have the same id, so target also contains the list's creation time.
+// target identifies the file and the list of an import. It contains the list's creation
+// time, because lists of different platforms and accounts can have the same id.
 type target struct {
 	BaseURL       string    `json:"base_url"`
 	ListID        int64     `json:"list_id"`
@@ -25,8 +25,8 @@ type target struct {
 	CSV           string    `json:"csv"`    // options of the file
 }
 
-// load reads the checkpoint of an earlier import, if there is one. A checkpoint of
-// another file or another list is an error.
+// load reads the checkpoint of an earlier import, if there is one. If it belongs to
+// another file or another list, load returns an error.
 func (c *checkpoint) load(path string) error {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,8 +9,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// csvFlags defines a flag for each option of a CSV file. The function that it
-// returns reads the flags after they were parsed.
+// csvFlags defines a flag for each option of a CSV file, and returns a function that
+// reads the flags after they were parsed.
 func csvFlags(f *flag.FlagSet) func() (client.CSVOptions, error) {
 	var o client.CSVOptions
 	comma := f.String("comma", "", "`character` that separates fields, or tab (default: detected from the header row)")

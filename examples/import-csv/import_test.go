@@ -47,7 +47,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// killed runs the command and kills it before it can complete. It returns the number of contacts in its checkpoint.
+// killed runs the command, kills it before it can complete, and returns the number of contacts in its checkpoint.
 func killed(t *testing.T, platform *mockserver.Server, listID int64, name string) int {
 	t.Helper()
 	program, err := os.Executable()
@@ -87,8 +87,8 @@ func TestImportAsProcess(t *testing.T) {
 
 var check = recipes.Check
 
-// TestCheckpointOfAnotherImport: a checkpoint is valid only for the same file, platform and list. Lists of different
-// platforms can have the same id.
+// TestCheckpointOfAnotherImport: a checkpoint is valid only for the same file, platform and list. The id of the list
+// is not sufficient, because lists of different platforms can have the same id.
 func TestCheckpointOfAnotherImport(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
@@ -174,7 +174,7 @@ func importInto(t *testing.T, c *client.Client, list int64, name string, args ..
 	return b.String(), err
 }
 
-// TestResult: the summary counts all rows. It is an error if none was imported, unless the file contains none.
+// TestResult: the summary counts all rows. If none was imported, this is an error, unless the file contains none.
 func TestResult(t *testing.T) {
 	const windows1252 = "email,name\na@example.org,M\xfcller\nb@example.org,S\xf8ren\n"
 	for name, tt := range map[string]struct{ file, summary, err string }{

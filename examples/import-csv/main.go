@@ -9,14 +9,13 @@
 // lists them.
 //
 // The command skips invalid rows and reports them with their line. It also skips contacts
-// with a status other than active, so importing the file of list-export activates no
-// deleted contact. If it imported no row, because all were skipped or rejected, the exit
-// status is 1.
+// with a status other than active, so if the file comes from list-export, no deleted contact
+// becomes active. If all rows were skipped or rejected, the exit status is 1.
 //
 // Ctrl-C stops the import, and the next run continues at the checkpoint in
-// contacts.csv.progress. The checkpoint is valid only for the same file, flags, platform
-// and list. The file cannot be a pipe, because the command first reads all of it to find
-// errors. Memory use does not depend on the number of rows.
+// contacts.csv.progress. The checkpoint is valid only for the same file, flags, platform and
+// list. The command first reads the whole file to find errors, so the file cannot be a pipe.
+// Memory use does not depend on the number of rows.
 //
 // Without arguments the command uses the mock server and a file of 25,000 rows,
 // and stops once.
@@ -173,8 +172,8 @@ func (r *reported) options(o client.CSVOptions) client.CSVOptions {
 	return o
 }
 
-// inspect returns the number of contacts in a file and the hash of the file, and
-// goes back to its beginning. An error contains the line number.
+// inspect returns the number of contacts in a file and the hash of the file. Afterwards, the
+// file is at its beginning again. An error contains the line number.
 func inspect(f *os.File, from source) (contacts int64, sum string, err error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return 0, "", cmp.Or(err, errors.New("must be a regular file, because it is also read before the import; write the output of the pipe to a file first"))

@@ -13,8 +13,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestOpenUnderFaults: open, repeated until it succeeds, creates each list once, and the
-// Room creates its list and its webhook once. A second start finds them again.
+// TestOpenUnderFaults: open is repeated until it succeeds. It creates each list once,
+// and the Room creates its list and its webhook once. A second start finds them again.
 func TestOpenUnderFaults(t *testing.T) {
 	recipes.UnderFaults(t, []string{
 		"listLists", "createList", "acceptListPolicy", "listWebhooks", "createWebhook", "getWebhook",
@@ -64,7 +64,7 @@ func TestSignUpUnderFaults(t *testing.T) {
 }
 
 // TestConfirmUnderFaults: confirm sends one email, or at most one if the outcome is
-// unknown. The outcome of a 422 is that nothing was sent.
+// unknown. After a 422, the outcome is that nothing was sent.
 func TestConfirmUnderFaults(t *testing.T) {
 	recipes.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
 		s := opened(t, p)

@@ -16,8 +16,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// signUp requests a confirmation email for the address. It does not reveal
-// whether the address is already known, so that case is a success too.
+// signUp requests a confirmation email for the address. If the address is already known, this is a
+// success too, so that signUp does not reveal it.
 func (s *service) signUp(ctx context.Context, email string) error {
 	if reason, err := s.room.Suppression(ctx, email); err != nil || reason != "" {
 		return err
@@ -32,10 +32,9 @@ func (s *service) signUp(ctx context.Context, email string) error {
 	return err
 }
 
-// importContacts imports the rows of a CSV file. The import does not activate
-// contacts that have unsubscribed or have not confirmed yet. Rows with a
-// status other than active are skipped. An error means that the import is incomplete, or
-// that all rows were skipped or rejected.
+// importContacts imports the rows of a CSV file. It does not activate contacts that have
+// unsubscribed or have not confirmed yet, and skips rows with a status other than active. An error
+// means that the import is incomplete, or that all rows were skipped or rejected.
 func (s *service) importContacts(ctx context.Context, file io.Reader) (summary string, err error) {
 	skipped := 0
 	rows := client.ContactsFromCSV(file, client.CSVOptions{
@@ -69,8 +68,8 @@ func (s *service) importContacts(ctx context.Context, file io.Reader) (summary s
 	return summary, err
 }
 
-// export writes the active contacts as CSV. It does not filter by status,
-// because unsubscribed contacts stay on the list. So it writes each contact that stays
+// export writes the active contacts as CSV. It reads contacts of every status, because unsubscribed
+// contacts then do not move the others to earlier pages. So it writes each contact that stays
 // active exactly once. An error means that the export is incomplete.
 func (s *service) export(ctx context.Context, to io.Writer) error {
 	w := csv.NewWriter(to)
@@ -89,8 +88,8 @@ func (s *service) export(ctx context.Context, to io.Writer) error {
 	return w.Error()
 }
 
-// confirm sends the confirmation of an order at most once. It can be called again after an
-// error, and returns before the email is sent; notice gets the outcome.
+// confirm sends the confirmation of an order at most once, so you can call it again after an error.
+// It returns before the email is sent; notice gets the outcome.
 func (s *service) confirm(ctx context.Context, order, address string) error {
 	return s.room.Enqueue(ctx, order, client.EmailSubmission{
 		To:     address,
@@ -102,17 +101,17 @@ func (s *service) confirm(ctx context.Context, order, address string) error {
 	})
 }
 
-// notice gets the outcome of each order's email, and bounces, complaints and unsubscriptions. Write
-// them to the order or to the customer, in the transaction that ctx carries.
+// notice gets the outcome of each order's email, and bounces, complaints and unsubscriptions.
+// Record them with the order or the customer, in the transaction that ctx carries.
 func (s *service) notice(_ context.Context, n mailroom.Notice) error {
 	s.counts.Add("notice "+string(n.Reason), 1)
 	return nil
 }
 
-// publish sends an issue to all active contacts now, at most once for each name. You can
-// call it again after an error, and from several processes at the same time, because each
-// call looks for the oldest campaign with this name after it has created one, and sends
-// only the oldest. Another campaign with this name is an error.
+// publish sends an issue to all active contacts now, at most once for each name. After it has
+// created a campaign, it looks for the oldest campaign with this name, and sends only that one. So
+// you can call publish again after an error, and from several processes at the same time. If
+// another campaign has this name, publish returns an error.
 func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c client.Campaign, err error) {
 	c, err = s.platform.Campaigns.Find(ctx, issue.Name)
 	if errors.Is(err, client.ErrNotFound) {

@@ -6,8 +6,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// erase removes a person's attributes, and then deletes the contact. The order
-// matters, because a deleted contact cannot be updated.
+// erase first removes a person's attributes and then deletes the contact, because a
+// deleted contact cannot be updated.
 func (s *service) erase(ctx context.Context, contact client.Contact) error {
 	update := client.ContactUpdate{CustomAttributes: []client.CustomAttributeUpdate{}}
 	for _, a := range contact.CustomAttributes {

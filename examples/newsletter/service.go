@@ -76,7 +76,7 @@ func (s *service) public() http.Handler {
 	return http.MaxBytesHandler(mux, 1<<20)
 }
 
-// internal returns the handler for operators. It rejects requests from web pages.
+// internal returns the handler for operators. It rejects requests from web pages of other sites.
 func (s *service) internal() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
@@ -100,9 +100,9 @@ func (s *service) internal() http.Handler {
 	return http.NewCrossOriginProtection().Handler(checkHost(mux))
 }
 
-// checkHost rejects requests to a host name other than localhost. The name of a
-// malicious page can point to this address, and the page can then read responses
-// (DNS rebinding). Add the host name of your service if it has one.
+// checkHost rejects requests to a host name other than localhost. Otherwise, a malicious page
+// could make its own host name point to this address, and read the responses (DNS rebinding). If
+// your service has a host name, add it here.
 func checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := (&url.URL{Host: r.Host}).Hostname()
@@ -114,7 +114,7 @@ func checkHost(next http.Handler) http.Handler {
 	})
 }
 
-// run serves until ctx ends or a part fails. It then gives the requests in progress 15 s to
+// run serves until ctx ends or a part fails. Then it gives the requests in progress 15 s to
 // complete, and waits for the emails that are being sent.
 func (s *service) run(ctx context.Context, public, internal net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)

@@ -20,7 +20,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// get requests an internal page. complete is false if the response was cut off.
+// get requests an internal page. If the response was cut off, complete is false.
 func get(t *testing.T, s *service, path string) (body []byte, complete bool) {
 	t.Helper()
 	srv := httptest.NewServer(s.internal())
@@ -36,8 +36,8 @@ func get(t *testing.T, s *service, path string) (body []byte, complete bool) {
 	return body, err == nil && resp.StatusCode == http.StatusOK
 }
 
-// TestRotation rotates the secret while the old webhook retries a delivery. No
-// event is lost if the old webhook is archived 8 hours later.
+// TestRotation rotates the secret while the old webhook retries a delivery. If the old webhook is archived 8
+// hours later, no event is lost.
 func TestRotation(t *testing.T) {
 	for wait, lost := range map[time.Duration]int{0: 1, 8 * time.Hour: 0} {
 		inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
@@ -84,7 +84,7 @@ func addReaders(t *testing.T, s *service, n int) {
 }
 
 // TestExportIsComplete: the export contains each reader once, even if readers leave while it runs. If a page of a
-// list cannot be read, the response is cut off.
+// list cannot be read, the response is cut off, so the operator notices.
 func TestExportIsComplete(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	t.Cleanup(platform.Close)

@@ -1,18 +1,17 @@
-// Command quickstart does the main job of an email application: it imports
-// contacts, sends emails, and handles events. It ends at the first failure, with an
-// error of one line.
+// Command quickstart does what most email applications do: it imports contacts, sends
+// emails, and handles events. At the first failure, it ends with an error of one line.
 //
 //	go run ./examples/quickstart
 //
-// Without settings it uses the mock server and 2,500 sample contacts, and
-// simulates bounces, complaints and unsubscribes. -contacts FILE selects
-// another CSV file. Its header row contains the column "email" and optionally
-// "tags"; every other column is a custom attribute.
+// Without settings it uses the mock server and 2,500 sample contacts, and simulates
+// bounces, complaints and unsubscribes. To use another CSV file, set -contacts FILE. Its
+// header row contains the column "email" and optionally "tags"; every other column is a
+// custom attribute.
 //
-// With EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN the command uses that server, and
-// skips simulated actions. It then sends real email, to six contacts of the file. The
-// server must be able to reach the receiver that this program starts. If the printed
-// address is not reachable from the server, set -receiver-url.
+// With EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN the command uses that server. It
+// then sends real email, to six contacts of the file, and skips simulated actions. The
+// server must be able to reach the receiver that this program starts. If it cannot reach
+// the printed address, set -receiver-url.
 package main
 
 import (

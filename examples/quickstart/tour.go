@@ -220,9 +220,8 @@ func (t *tour) receiveEvents(ctx context.Context) error {
 	return nil
 }
 
-// describe returns a one-line description of an event. Only some payloads
-// contain the recipient: a bounce of the Email API without a list contact has
-// only the email's id, and never the reason.
+// describe returns a one-line description of an event. Not every payload contains the recipient: if an email of
+// the Email API without a list contact bounces, the event has only the email's id, and never the reason.
 func describe(ev *events.Event) string {
 	who := ev.Recipient()
 	if who == "" {
@@ -244,9 +243,8 @@ func describe(ev *events.Event) string {
 	}
 }
 
-// lookUp looks up data that the events do not contain: the reasons of bounces and
-// the recipients who complained. The platform allows one lookup per second; the client limits its
-// rate.
+// lookUp looks up data that the events do not contain: the reasons of bounces and the recipients who complained.
+// It takes one second per email, because the client keeps within the platform's rate limit.
 func (t *tour) lookUp(ctx context.Context) error {
 	var ids []string
 	for _, ev := range t.events {

@@ -1,14 +1,14 @@
 // Command standby stores the deliveries of a webhook in a file, for example while the
-// database of the receiver is down for maintenance. -replay posts them to the receiver
-// afterwards:
+// database of the receiver is down for maintenance. Afterwards, -replay posts them to
+// the receiver:
 //
 //	WEBHOOK_SECRETS=secret go run ./examples/standby -store deliveries.jsonl
 //	go run ./examples/standby -replay deliveries.jsonl -to http://127.0.0.1:8080/hook
 //
-// Without flags, the command demonstrates both steps with the mock server.
 // WEBHOOK_SECRETS contains the secrets of all active webhooks of the URL, separated by
 // commas, because there are several during the rotation of a secret. Ctrl-C or SIGTERM
-// ends the command after the requests in progress.
+// ends the command after the requests in progress. Without flags, the command
+// demonstrates both steps with the mock server.
 package main
 
 import (

@@ -33,8 +33,8 @@ func (s *shop) subscribe(ctx context.Context, url string) (http.Handler, error) 
 	return webhook.NewHandler(verifier, s.handle, webhook.Options{}), nil
 }
 
-// handle blocks an address after a hard bounce. The event does not contain the
-// reason of the bounce, so handle looks up the email.
+// handle blocks an address after a hard bounce. It looks up the email, because the
+// event does not contain the reason of the bounce.
 func (s *shop) handle(ctx context.Context, ev *events.Event) error {
 	bounce, ok := ev.Data.(*events.EmailAPIBounce)
 	if !ok {

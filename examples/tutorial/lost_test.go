@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestLostResponse: the platform sends the email, but its response is lost. The
-// shop does not send the email again, and lists the order for a person.
+// TestLostResponse: the platform sends the email, but its response is lost. The shop
+// does not send the email again, but lists the order, so that a person can check it.
 func TestLostResponse(t *testing.T) {
 	platform, s := start(t)
 	_, err := platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})

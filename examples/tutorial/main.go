@@ -59,7 +59,7 @@ func run(ctx context.Context, addr string) error {
 	return serve(ctx, &http.Server{Addr: addr, Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute})
 }
 
-// order confirms the order in a form. The customer may close the connection, but the email is sent anyway.
+// order confirms the order in a form. Even if the customer closes the connection, the email is sent.
 func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 20*time.Second)
 	defer cancel()

@@ -17,8 +17,8 @@ import (
 // maxGrowth is the maximum growth of the time per record from a tenth of the most records to the most records.
 const maxGrowth = 4
 
-// maxTimes contains the maximum times with the most records, by the kind of operation. It has no time for listing
-// operations, which read or write every record, so only their growth is limited.
+// maxTimes contains the maximum times with the most records, by the kind of operation. A listing operation reads or
+// writes every record, so its time is hardly limited, but its growth is.
 var maxTimes = map[string]time.Duration{
 	"flat":         time.Millisecond,
 	"filtered":     10 * time.Millisecond,

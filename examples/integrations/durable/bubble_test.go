@@ -17,7 +17,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// TestBubble runs a handler that uses PostgreSQL on virtual time. The platform retries a delivery for hours.
+// TestBubble runs a handler that uses PostgreSQL on virtual time, so the platform can retry a delivery for
+// hours.
 func TestBubble(t *testing.T) {
 	newDatabase(t)
 	synctest.Test(t, func(t *testing.T) {

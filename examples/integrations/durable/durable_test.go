@@ -131,7 +131,7 @@ func startWorkers(t *testing.T, pool *pgxpool.Pool, handle handler, change ...fu
 	return jobs
 }
 
-// TestAcknowledgedBeforeWork: the receiver acknowledges events even if no worker runs. Duplicate deliveries add no
+// TestAcknowledgedBeforeWork: even if no worker runs, the receiver acknowledges events. Duplicate deliveries add no
 // jobs.
 func TestAcknowledgedBeforeWork(t *testing.T) {
 	pool := newDatabase(t)
@@ -166,7 +166,7 @@ func hang() {
 	}
 }
 
-// TestKilledWorker: another worker gets the jobs of a killed worker. The rows of the killed worker are rolled back.
+// TestKilledWorker: if a worker is killed, its rows are rolled back, and another worker gets its jobs.
 func TestKilledWorker(t *testing.T) {
 	pool := newDatabase(t)
 	deliver(t, pool, 5, 1)

@@ -1,12 +1,11 @@
-// Command durable receives webhooks and handles them later, using only
-// PostgreSQL. It acknowledges a delivery within milliseconds, when it is
-// committed as a job of River. Workers in this or other processes run the jobs,
-// retry failed jobs, and keep jobs that failed permanently.
+// Command durable receives webhooks and handles them later, using only PostgreSQL. It stores each delivery
+// as a job of River, and acknowledges it when the job is committed, which takes milliseconds. Workers in
+// this or other processes run the jobs, retry failed jobs, and keep jobs that failed permanently.
 //
 //	POSTGRES_URL=postgres://… WEBHOOK_SECRET=… go run -C examples/integrations/durable . -addr 127.0.0.1:8080
 //
-// Start it in any number of processes. Its tables are created in the first schema of the
-// search path.
+// You can start it in any number of processes. It creates its tables in the first schema of the search
+// path.
 package main
 
 import (

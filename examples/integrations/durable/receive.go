@@ -17,7 +17,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Delivery is the job of an event. It stores the signed body, because a later
+// Delivery is the job of an event. It stores the whole signed body, because a later
 // version of this program may decode more of it.
 type Delivery struct {
 	Key  string `json:"key"`
@@ -51,9 +51,10 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	return err
 }
 
-// newReceiver returns a handler that acknowledges an event when its job is committed
-// together with its deduplication key. So the event is never lost, and causes exactly one
-// job. Each job runs up to maxAttempts times, or 25 times if maxAttempts is 0.
+// newReceiver returns a handler that stores the job of an event and its deduplication key
+// in one transaction, and then acknowledges the event. So no event is lost, and each
+// causes exactly one job. Each job runs up to maxAttempts times, or 25 times if
+// maxAttempts is 0.
 func newReceiver(pool *pgxpool.Pool, secret string, maxAttempts int) (http.Handler, error) {
 	parsed, err := webhook.ParseSecret(secret, "")
 	if err != nil {
@@ -80,7 +81,7 @@ func enqueue(jobs *river.Client[pgx.Tx]) func(context.Context, *events.Event) er
 		if !ok {
 			return errors.New("no delivery in the context: enqueue must be the function of a webhook handler")
 		}
-		// PostgreSQL rejects JSON with NUL, so the key is escaped. A UUID stays the same.
+		// The key is escaped, because PostgreSQL rejects JSON with NUL. A UUID stays the same.
 		_, err = jobs.InsertTx(ctx, tx, Delivery{Key: url.PathEscape(d.Key), Body: d.Body}, nil)
 		return err
 	}

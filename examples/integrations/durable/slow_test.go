@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/internal/tests/slowpeers"
 )
 
-// TestSlowPeers: slow peers without the secret do not prevent the deliveries of the platform. They cause no
+// TestSlowPeers: slow peers without the secret do not prevent the deliveries of the platform, and cause no
 // connection to PostgreSQL.
 func TestSlowPeers(t *testing.T) {
 	slog.SetDefault(slog.New(slog.DiscardHandler))

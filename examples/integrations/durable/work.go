@@ -14,8 +14,8 @@ import (
 )
 
 // job is the event of a job, with the transaction that completes the job. PostgreSQL
-// commits the writes of the handler together with the completion. Other effects can
-// occur again after a crash; use job.key to deduplicate them.
+// commits the writes of the handler together with the completion, so they happen once.
+// Other effects can occur again after a crash; use job.key to deduplicate them.
 type job struct {
 	tx    pgx.Tx
 	key   string
@@ -38,9 +38,9 @@ type worker struct {
 	handle handler
 }
 
-// Work implements river.Worker. After an error the job is retried after 1 s, 16
-// s, 81 s and so on, 25 times within three weeks. Then it is discarded and kept
-// for a week as a dead letter.
+// Work implements river.Worker. After an error, River retries the job after 1 s, 16 s,
+// 81 s and so on, 25 times within three weeks. Then the job is discarded, but kept for
+// a week as a dead letter.
 func (w *worker) Work(ctx context.Context, j *river.Job[Delivery]) error {
 	event, err := events.Parse(j.Args.Body)
 	if err != nil {
@@ -58,9 +58,9 @@ func (w *worker) Work(ctx context.Context, j *river.Job[Delivery]) error {
 const (
 	// jobTimeout is longer than the longest job.
 	jobTimeout = 10 * time.Second
-	// rescueAfter is the time until the jobs of a crashed worker are released;
-	// the default is an hour. It must be longer than jobTimeout. Otherwise another
-	// worker can start a job that is still running.
+	// rescueAfter is the time until the jobs of a crashed worker are released; the default
+	// is an hour. It must be longer than jobTimeout, because otherwise another worker can
+	// start a job that is still running.
 	rescueAfter = 20 * time.Second
 	stopTimeout = 15 * time.Second // more than jobTimeout
 )

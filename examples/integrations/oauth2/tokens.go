@@ -10,9 +10,9 @@ import (
 
 // tokens returns a token source for the credentials of an OAuth 2 client.
 //
-// It fetches a new token on each call; the client caches it and replaces it in
-// time. Do not use cfg.TokenSource here: it caches the token until it expires, so
-// it would return a token that was revoked early again and again.
+// It fetches a new token on each call, and the client caches the token and replaces it
+// in time. Do not use cfg.TokenSource here. It caches the token until it expires, so it
+// would return a token that was revoked early again and again.
 func tokens(cfg *clientcredentials.Config) client.TokenSource {
 	return func(ctx context.Context) (client.Token, error) {
 		t, err := cfg.Token(ctx)

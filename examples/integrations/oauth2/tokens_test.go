@@ -94,8 +94,8 @@ func (hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// TestEndpointHangs: calls do not wait while their token is valid. Afterwards
-// Config.Timeout limits the wait.
+// TestEndpointHangs: calls do not wait for the endpoint while their token is valid. Afterwards,
+// they wait for at most Config.Timeout.
 func TestEndpointHangs(t *testing.T) {
 	withTokens(t, clientSecret, func(t *testing.T, c *client.Client, e *endpoint) {
 		check(t, tags(through(t, e), c))

@@ -49,8 +49,8 @@ func states(t *testing.T, db *sql.DB) (states string) {
 	return states
 }
 
-// TestShop: each order gets one email, and its state follows the events. A request of another site and a large body
-// add no order.
+// TestShop: each order gets one email, and its state follows the events. A request from another site or with a
+// large body adds no order.
 func TestShop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		platform := mockserver.New(mockserver.Config{})
@@ -76,8 +76,8 @@ func TestShop(t *testing.T) {
 	})
 }
 
-// TestKill: a process is killed during the request. The next process does not send the email again, and learns from
-// an event that it was sent.
+// TestKill: a process is killed during the request that sends an email. The next process does not send the email
+// again, but learns from an event that it was sent.
 func TestKill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		platform := mockserver.New(mockserver.Config{})

@@ -102,7 +102,7 @@ func TestSliceLimit(t *testing.T) {
 	}
 }
 
-// TestRoom: for the first elements of a large type, the capacity is fixed. In all other cases, room counts the
+// TestRoom: for large elements, room returns a fixed capacity for the first page. In all other cases, it counts the
 // elements.
 func TestRoom(t *testing.T) {
 	text := strings.Repeat(",0", 10) + "]"

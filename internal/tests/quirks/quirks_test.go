@@ -78,8 +78,8 @@ type journey struct {
 	results []string
 }
 
-// results returns the results of a new client with a new server. It removes details of errors that a quirk in hide
-// hides.
+// results returns the results of a new client with a new server. If a quirk in hide hides details of errors, the
+// results omit these details.
 func results(quirks, hide []string) []string {
 	srv := mockserver.New(mockserver.Config{
 		Quirks: quirks, Now: time.Unix(1_700_000_000, 0), FreezeClock: true, Logger: slog.New(slog.DiscardHandler),

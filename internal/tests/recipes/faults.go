@@ -16,8 +16,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// requests returns the faults of requests. Each applies to the first request of an operation only, or to so many
-// requests that the call fails.
+// requests returns the faults of requests. Each applies to the first request of an operation, or to the first four,
+// one more than the client sends for a call.
 func requests() map[string]mockserver.Fault {
 	faults := map[string]mockserver.Fault{
 		"lost request":       {Action: mockserver.FaultReset},

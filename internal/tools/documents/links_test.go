@@ -98,8 +98,8 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// leftOver matches text that looks like a link of a doc comment, such as [Config.Timeout], but is not one. In such
-// text, package comment escapes the bracket.
+// leftOver matches a bracket that package comment has escaped, because text such as [Config.Timeout] is not a link
+// to a declaration.
 var leftOver = regexp.MustCompile(`\\\[(?:\\\*)?(?:[a-z]+\.)?[A-Z]\w*(?:\.[A-Z]\w*)?\]`)
 
 // TestDocLinks: each link in the documentation of a package leads to a declaration.

@@ -44,8 +44,8 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// resources returns the parts of a state that a restore of an account restores. It omits messages, which the account
-// then has not, and the last id, which only grows.
+// resources returns the resources in a state. It omits the messages, which a restored account does not have, and the
+// last id, which only grows.
 func resources(state string) string {
 	return state[strings.Index(state, `"accounts"`):strings.Index(state, `"messages"`)]
 }
@@ -216,7 +216,7 @@ func submission(to string) api.SubmitEmailRequestObject {
 	}}
 }
 
-// If a message is deleted while the outbox is read, the reader may still get it, but later readers do not.
+// If messages are deleted while the outbox is read, the reader still gets them, but later readers do not.
 func TestDeleteMessageConcurrent(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})

@@ -28,8 +28,8 @@ const (
 // headers count too.
 const maxBody = 1<<20 - 4<<10
 
-// Open connects to the NATS server at url and creates the stream, or updates
-// its configuration. The caller must close the connection.
+// Open connects to the NATS server at url, and creates the stream or updates its
+// configuration. The caller must close the connection.
 func Open(ctx context.Context, url string) (jetstream.JetStream, error) {
 	conn, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectWait(250*time.Millisecond), nats.RetryOnFailedConnect(true))
 	if err != nil {
@@ -57,19 +57,20 @@ func Config() jetstream.StreamConfig {
 		Storage:  jetstream.FileStorage,
 		// An acknowledged message is deleted.
 		Retention: jetstream.WorkQueuePolicy,
-		// A full stream rejects messages, so the receiver responds with 500 and
-		// the platform retries. The default would delete the oldest events.
+		// A full stream rejects messages, so the receiver responds with 500, and the platform
+		// retries. By default, the stream would delete the oldest events instead.
 		Discard:    jetstream.DiscardNew,
 		MaxBytes:   1 << 30,
 		MaxMsgSize: 1 << 20,
-		// The window saves space in the stream. Later duplicates are found by the
-		// workers' store. The server keeps the ids of the window in memory.
+		// Within this window, the stream itself drops duplicates, which saves space. The
+		// server keeps the ids of the window in memory, so the window is short. The workers'
+		// store finds later duplicates.
 		Duplicates: 10 * time.Minute,
 	}
 }
 
-// NewReceiver returns a webhook handler that stores each event in the stream.
-// It responds with success after the server has stored the event.
+// NewReceiver returns a webhook handler that stores each event in the stream. It
+// responds with success only after the server has stored the event.
 func NewReceiver(js jetstream.JetStream, v *webhook.Verifier, opts webhook.Options) http.Handler {
 	opts.MaxBodyBytes = maxBody
 	return webhook.NewHandler(v, func(ctx context.Context, _ *events.Event) error {

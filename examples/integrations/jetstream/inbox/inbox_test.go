@@ -36,7 +36,7 @@ func startServer(t *testing.T, dir string) (*server.Server, jetstream.JetStream)
 	t.Helper()
 	srv, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: dir,
-		// The default depends on the free disk space. The test needs little space.
+		// The test needs little space, but the default depends on the free disk space.
 		JetStreamMaxStore: 2 * Config().MaxBytes,
 	})
 	check(t, err)
@@ -61,7 +61,7 @@ func newReceiver(t *testing.T, js jetstream.JetStream) (http.Handler, webhook.Se
 	return NewReceiver(js, v, webhook.Options{Logger: slog.New(slog.DiscardHandler)}), secret
 }
 
-// deliver delivers n events to a new receiver and returns the statuses. The event ids start with run.
+// deliver delivers n events to a new receiver and returns the statuses. The event ids start with the text run.
 func deliver(t *testing.T, js jetstream.JetStream, run string, n int) (statuses []int) {
 	t.Helper()
 	h, secret := newReceiver(t, js)
@@ -110,7 +110,7 @@ func work(t *testing.T, js jetstream.JetStream, w Worker, done func() bool) {
 }
 
 // TestStoredBeforeResponse: the receiver reports success only after the server has stored the event. Several
-// receivers store an event once, even after a restart of the server.
+// receivers store the same event once, even after a restart of the server.
 func TestStoredBeforeResponse(t *testing.T) {
 	dir := t.TempDir()
 	srv, js := startServer(t, dir)
@@ -169,8 +169,8 @@ func TestFullStream(t *testing.T) {
 	}
 }
 
-// TestDeadLetter: an event that fails MaxDeliver times stays in the stream. After its consumer has been deleted, the
-// next worker processes it.
+// TestDeadLetter: an event that fails MaxDeliver times stays in the stream. If its consumer is then deleted, the next
+// worker processes it.
 func TestDeadLetter(t *testing.T) {
 	_, js := startServer(t, t.TempDir())
 	deliver(t, js, "event", 1)
@@ -209,7 +209,7 @@ func (f *forgetful) Do(ctx context.Context, key string, fn func(context.Context)
 	return ran, err
 }
 
-// TestEffectsAreWrittenOnce: an event has one effect, even if it is delivered again after its commit. A failed
+// TestEffectsAreWrittenOnce: even if an event is delivered again after its commit, it has one effect. A failed
 // attempt leaves no effect.
 func TestEffectsAreWrittenOnce(t *testing.T) {
 	url := os.Getenv("POSTGRES_URL")

@@ -20,23 +20,24 @@ const concurrency = 16
 
 // Worker processes the events in the stream.
 type Worker struct {
-	// Once deduplicates events. With pgstore, Handle writes its data in the
-	// transaction that stores the key of the event.
+	// Once deduplicates events. With pgstore, Handle writes its data in the transaction
+	// that stores the key of the event, so each event has one effect.
 	Once   webhook.Once
 	Handle func(context.Context, *events.Event) error
-	// AckWait is the time after which the server delivers an event to another
-	// worker, for example after a crash. The context of Handle ends after half
-	// of that time. The default is 30 s.
+	// AckWait is the time after which the server delivers an unacknowledged event to
+	// another worker, for example after a crash. The context of Handle ends after half of
+	// that time, so two workers do not handle an event at the same time. The default is 30
+	// s.
 	AckWait time.Duration
-	// MaxDeliver is the number of times that the server delivers an event. The
-	// default is 100, which takes about 15 hours if each delivery fails.
-	// Afterwards the event stays in the stream as a dead letter.
+	// MaxDeliver is the maximum number of times that the server delivers an event that
+	// fails. The default is 100, which takes about 15 hours. Afterwards the event stays in
+	// the stream as a dead letter.
 	MaxDeliver int
 	Logger     *slog.Logger // the default is slog.Default
 }
 
-// Run processes events until ctx ends, and then completes the events in
-// progress. All workers share one durable consumer.
+// Run processes events until ctx ends, and then completes the events in progress. All
+// workers share one durable consumer, so each event goes to one of them.
 func (w Worker) Run(ctx context.Context, js jetstream.JetStream) error {
 	w.AckWait, w.MaxDeliver = cmp.Or(w.AckWait, 30*time.Second), cmp.Or(w.MaxDeliver, 100)
 	w.Logger = cmp.Or(w.Logger, slog.Default())
@@ -60,7 +61,8 @@ func (w Worker) Run(ctx context.Context, js jetstream.JetStream) error {
 	return nil
 }
 
-// next waits up to a second for an event. Shutdown does not interrupt the handler.
+// next waits up to a second for an event, and handles it. A shutdown does not interrupt
+// the handler.
 func (w Worker) next(ctx context.Context, consumer jetstream.Consumer) error {
 	msg, err := consumer.Next(jetstream.FetchMaxWait(time.Second))
 	if errors.Is(err, nats.ErrTimeout) {
