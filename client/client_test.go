@@ -129,7 +129,7 @@ func TestNewAcceptsConfig(t *testing.T) {
 	}
 }
 
-// TestTolerantReader: each 2xx is a success. Unknown fields and null are ignored.
+// TestTolerantReader: each 2xx is a success, and unknown fields and null are ignored.
 func TestTolerantReader(t *testing.T) {
 	for status, good := range map[int]bool{200: true, 201: true, 299: true, 300: false, 399: false, 400: false} {
 		c := newTestClient(t, respondWith(status, "application/json", `{"x":{"y":[null]},"template_id":1,"name":null,"z":1e9}`))

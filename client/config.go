@@ -107,7 +107,9 @@ type Config struct {
 	UserAgent string
 }
 
-// Format implements [fmt.Formatter]. Package fmt does not call Format for the verb %p, which prints the token.
+// Format implements [fmt.Formatter], so that a printed Config does not contain the
+// token. However, package fmt does not call Format for the verb %p, which prints the
+// token.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
 // String returns the base URL and whether a token or a token source is set, without the token.

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// notCSV returns an error that names the format of a file that is not text, or
-// not CSV, and the way to get a CSV file. start is the beginning of the file.
+// notCSV returns an error if start, the beginning of a file, is not text or not CSV.
+// The error names the format of the file and the way to get a CSV file.
 func notCSV(start []byte) error {
 	const spreadsheet, compressed = "open it in a spreadsheet program and save it as CSV UTF-8", "decompress it"
 	for _, f := range []struct{ start, format, remedy string }{

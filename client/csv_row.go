@@ -59,8 +59,8 @@ func unescapeFormula(field string) string {
 	return field
 }
 
-// joinTags returns tags in one field. Tags that splitTags would change get
-// quotation marks.
+// joinTags returns tags in one field. It encloses a tag in quotation marks if splitTags
+// would otherwise change it.
 func joinTags(tags []string) string {
 	quoted := slices.Clone(tags)
 	for i, t := range quoted {

@@ -152,7 +152,7 @@ func TestContactsFromCSVReadFails(t *testing.T) {
 	}
 }
 
-// counted is a reader of endless text. It counts the bytes that were read.
+// counted is a reader of endless text, which counts the bytes that were read.
 type counted int
 
 func (c *counted) Read(p []byte) (int, error) {

@@ -60,7 +60,7 @@ func TestNotQueued(t *testing.T) {
 	}
 }
 
-// TestNotQueuedAfterRetry: Send retries requests that the platform did not process. A rejection ends the retries.
+// TestNotQueuedAfterRetry: Send retries requests that the platform did not process, until one is rejected.
 func TestNotQueuedAfterRetry(t *testing.T) {
 	c := newBubbleClient(t, inOrder(
 		respond(429, ""), respond(503, "", "Retry-After", "0"), respond(201, `{"id":"e","status":"error"}`),

@@ -65,7 +65,7 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// bodyTypes returns the type of each request body. TestEveryOperation requires that allOperations is complete.
+// bodyTypes returns the type of each request body in allOperations, which TestEveryOperation checks for completeness.
 func bodyTypes() (types []reflect.Type) {
 	c := servicesOn(func(_ context.Context, c *call) error {
 		if c.body != nil {
@@ -98,7 +98,8 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// matchEncodingJSON compares the encoding of a random body with encoding/json. The random values can include text.
+// matchEncodingJSON compares the encoding of a random body with encoding/json. Some of the random values contain the
+// given text.
 func matchEncodingJSON(t *testing.T, typ reflect.Type, seed uint64, text string) {
 	t.Helper()
 	b := reflect.New(typ).Interface().(body)

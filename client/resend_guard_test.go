@@ -75,7 +75,8 @@ var transports = map[string]func(http.RoundTripper) http.RoundTripper{
 // TestNoResendOverHTTP2: each attempt sends one request, although net/http resends requests after most losses.
 func TestNoResendOverHTTP2(t *testing.T) {
 	t.Parallel()
-	// The index is the number of earlier responses. Without TLS, the client detects HTTP/2 by the first response.
+	// The index in platforms is the number of earlier responses. Without TLS, the client detects HTTP/2 only by the
+	// first response, so the plain platform needs one.
 	platforms := []*h2Platform{newH2Platform(t), newPlainH2Platform(t)}
 	for name, wrap := range transports {
 		for warm, p := range platforms {

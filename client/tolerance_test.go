@@ -128,7 +128,7 @@ func TestNullLists(t *testing.T) {
 	}
 }
 
-// TestLetterCase: a known value in another letter case is that value. An unknown value stays as it is.
+// TestLetterCase: a known value is recognized in any letter case, and an unknown value stays as it is.
 func TestLetterCase(t *testing.T) {
 	for status, want := range map[string]error{"Rejected": ErrNotQueued, "ERROR": ErrNotQueued, "Queued": nil, "Held": nil} {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {

@@ -18,9 +18,10 @@
 //		fmt.Println("unknown event", event.Name, string(data.Raw))
 //	}
 //
-// [Event.Data] has one Go type for each payload type in the specification.
-// [Event.Recipient], [Event.EmailID], [Event.ListID], [Event.CampaignID],
-// [Event.Bounce] and [Event.SendingType] support all payload types.
+// [Event.Data] has one Go type for each payload type in the specification. For common
+// values, you need not distinguish these types, because [Event.Recipient],
+// [Event.EmailID], [Event.ListID], [Event.CampaignID], [Event.Bounce] and
+// [Event.SendingType] support all of them.
 //
 // # Payload types
 //

@@ -105,8 +105,8 @@ type generalEnvelope struct {
 	IP        string    `json:"ip,omitzero"`
 }
 
-// merge applies the differences between was and now to raw. Both objects
-// contain only known fields.
+// merge applies the differences between was and now to raw. Both was and now contain
+// only known fields.
 func merge(raw, was, now json.RawMessage) (json.RawMessage, error) {
 	if bytes.Equal(was, now) {
 		return raw, nil

@@ -27,7 +27,8 @@ func subjectOf(d Data) *subject {
 	return s
 }
 
-// read reads the fields of an object whose fields have the path prefix. Any event can have them.
+// read reads the identifying fields of an object, which any event can have. The paths of these
+// fields begin with prefix.
 func (s *subject) read(c *jsonscan.Cursor, prefix string) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch path := prefix + name; path {

@@ -105,7 +105,7 @@ func post(t testing.TB, handler http.Handler, token, body string) *httptest.Resp
 	})
 }
 
-// serve returns the response to a request. The header Host is the host of the request.
+// serve returns the response to a request. A header Host sets the host of the request.
 func serve(t testing.TB, handler http.Handler, method, body string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost:8808/mcp", strings.NewReader(body))

@@ -16,8 +16,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// callTimeout is the maximum duration of a call, including retries. Many
-// assistants time out after a minute.
+// callTimeout is the maximum duration of a call, including retries. It is below a
+// minute, after which many assistants time out.
 const callTimeout = 45 * time.Second
 
 const instructions = `This server lists and creates contacts on an email marketing platform, and lists tags.

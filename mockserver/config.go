@@ -52,9 +52,8 @@ type Config struct {
 	// AllowTargetHosts allows deliveries to hosts with these names, without a port, such
 	// as "host.docker.internal", whatever their IP addresses are. Letter case is ignored.
 	AllowTargetHosts []string
-	// AllowTargetNetworks allows deliveries to receivers whose resolved address
-	// is in these networks. Cloud metadata addresses such as 169.254.169.254
-	// are always blocked.
+	// AllowTargetNetworks allows deliveries to receivers whose resolved address is in
+	// these networks. Only cloud metadata addresses such as 169.254.169.254 stay blocked.
 	AllowTargetNetworks []netip.Prefix
 	// HashFunction is the hash function for signatures: webhook.SHA256 (default) or
 	// webhook.SHA512. [New] panics if the value is invalid.

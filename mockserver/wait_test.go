@@ -66,7 +66,8 @@ func TestWaitForEnds(t *testing.T) {
 	}
 }
 
-// A caller can add, replace and remove targets while the server runs. Their hosts are not case-sensitive.
+// A caller can add, replace and remove targets while the server runs. Letter case in their hosts is
+// ignored.
 func TestSetTarget(t *testing.T) {
 	const host = "127.0.0.1:1" // no server listens on this port
 	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{host: says("the first")}})

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestVerifyAllocatesNothing: Verify does not allocate. The race detector makes sync.Pool drop states at random.
+// TestVerifyAllocatesNothing: Verify does not allocate. This file is not built with the race detector, which
+// makes sync.Pool drop states at random.
 func TestVerifyAllocatesNothing(t *testing.T) {
 	body := make([]byte, 1024)
 	for _, hash := range []HashFunction{SHA256, SHA512} {

@@ -220,8 +220,8 @@ func TestPanicsOnMisuse(t *testing.T) {
 	}
 }
 
-// TestMiddleware: the next handler receives each valid delivery, including duplicates, and responds. Rejected requests do
-// not reach it.
+// TestMiddleware: the next handler receives each valid delivery, including duplicates, and responds to it. It does not
+// receive rejected requests.
 func TestMiddleware(t *testing.T) {
 	var outcomes []Outcome
 	layer := Middleware(newVerifier(t, testSecret), Options{

@@ -12,8 +12,9 @@ import (
 )
 
 // HashFunction is the name of the hash function for the HMAC, from the field
-// hash_function of a webhook (specification, "Authentication"). A receiver must read
-// the name from its own configuration, never from a request.
+// hash_function of a webhook (specification, "Authentication"). A receiver must take it
+// from its own configuration, never from a request, because an attacker could send
+// another name.
 type HashFunction string
 
 // The supported hash functions. [ParseSecret] rejects all others.

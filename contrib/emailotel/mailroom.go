@@ -25,8 +25,8 @@ func (t *Telemetry) ObserveNotice(ctx context.Context, o mailroom.Observation) {
 
 // ObserveQueues records the length of each queue of a Room, and the age of its oldest item,
 // whenever metrics are collected. Processes with the same store record the same values, so
-// use their maximum and not their sum. Call Unregister of the registration before the store
-// is closed.
+// use their maximum and not their sum. Before the store is closed, call Unregister of the
+// returned registration.
 func (t *Telemetry) ObserveQueues(room *mailroom.Room) (metric.Registration, error) {
 	length, err := t.meter.Int64ObservableGauge("emailplatform.mailroom.queue.length", metric.WithUnit("{item}"),
 		metric.WithDescription("Number of items whose time has come."))

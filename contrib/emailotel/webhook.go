@@ -69,8 +69,8 @@ func (t *Telemetry) process(
 	return err
 }
 
-// maxID is the maximum length of a recorded id. The platform's ids are UUIDs,
-// which have 36 characters.
+// maxID is the maximum length of a recorded id. It is enough for the platform's ids,
+// which are UUIDs with 36 characters.
 const maxID = 64
 
 // eventName returns _OTHER for unknown names, to limit the number of time

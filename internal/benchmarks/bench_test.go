@@ -30,7 +30,7 @@ func TestBenchmarks(t *testing.T) {
 	}
 }
 
-// compare measures one contender of a comparison. The name of the SDK is sdk.
+// compare measures one contender of a comparison. If impl is sdk, this is our SDK.
 func compare(b *testing.B, impl string, op func()) {
 	b.Run("impl="+impl, func(b *testing.B) {
 		b.ReportAllocs()

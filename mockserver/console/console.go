@@ -78,7 +78,8 @@ func (a asset) serve(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// load reads and compresses all files. This takes a few milliseconds, once.
+// load reads and compresses all files. It is called only once, because this takes a few
+// milliseconds.
 func load() (map[string]asset, error) {
 	assets := map[string]asset{}
 	err := fs.WalkDir(static, "static", func(name string, entry fs.DirEntry, err error) error {

@@ -72,7 +72,7 @@ type Action interface {
 	act(w *fixture, id string)
 }
 
-// Actions of processes and recipients. From is the index of a client.
+// Actions of processes and recipients. From is the index of the client that acts.
 type (
 	// Send submits an email to a contact of the list, or to an address on no list.
 	Send struct {

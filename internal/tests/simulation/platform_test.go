@@ -17,7 +17,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// platform is the process of the mock server. Its snapshot survives a crash.
+// platform is the process of the mock server, whose snapshot survives a crash.
 type platform struct {
 	w    *fixture
 	proc *process

@@ -110,7 +110,8 @@ func rules(s *openapi3.Schema) (out []string) {
 // number writes an integer.
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// row is a line of a table for a field or a parameter. A parameter has a place.
+// row is a line of a table for a field or a parameter. For a parameter, it contains the place, for example the
+// query.
 type row struct {
 	Name        string `json:"name"`
 	In          string `json:"in,omitempty"`

@@ -73,8 +73,8 @@ func (f *flagSet) parse(args []string) error {
 	return err
 }
 
-// parseAll parses a command line that contains only flags. It sets the other flags from
-// their environment variables.
+// parseAll parses a command line that contains only flags. If a flag is not set there,
+// its environment variable sets it.
 func (f *flagSet) parseAll(args []string) error {
 	if err := f.parse(args); err != nil {
 		return err

@@ -29,7 +29,8 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// A slow subscriber is disconnected after its queued changes. Other subscribers continue.
+// A slow subscriber is disconnected after its queued changes, but other subscribers
+// continue.
 func TestSlowSubscriber(t *testing.T) {
 	var f Feed
 	slow, _ := f.Subscribe()

@@ -170,7 +170,8 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// repeats reports whether an object repeats a field. The oracle reads only the last value.
+// repeats reports whether an object repeats a field. Such bodies are not compared, because the oracle reads only the
+// last value.
 func repeats(body []byte) bool {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	var value func() bool
@@ -432,7 +433,8 @@ func parameterText(err error) string {
 	return "malformed value"
 }
 
-// errorText returns the text of an error of the oracle. The error of a null value has the text of a wrong type.
+// errorText returns the text of an error of the oracle. If the value is null, this is the text for a value of the
+// wrong type.
 func errorText(e *openapi3.SchemaError) string {
 	switch e.SchemaField {
 	case "required":

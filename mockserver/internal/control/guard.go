@@ -17,8 +17,8 @@ const tokenCookie = "mock_token"
 // show as a page. The policy blocks scripts and gives the page an opaque origin.
 const inertPolicy = "sandbox; default-src 'none'"
 
-// guarded rejects requests that must not access the control routes.
-// docs/control-api.md describes the rules.
+// guarded rejects requests that must not access the control routes, by the rules in
+// docs/control-api.md.
 func (c *Control) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")

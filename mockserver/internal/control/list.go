@@ -28,8 +28,8 @@ func listRoute[V, T any](pattern string, l listing[V, T]) route {
 	return handle(pattern, noInput(l.page), l.params()...)
 }
 
-// every returns a source of records for a listing. The function f returns the newest
-// record first. The number of records is 0 if it is unknown.
+// every returns a source of records for a listing. The function f returns the number of records, or 0 if it
+// is unknown, and the records, newest first.
 func every[V any](f func() (n int, newest iter.Seq[V])) func(*request) (int, iter.Seq[V], error) {
 	return func(*request) (int, iter.Seq[V], error) {
 		n, newest := f()
@@ -63,9 +63,8 @@ func whereID[V any](p param, of func(V) int64) filter[V] {
 	return where(p, func(v V) string { return strconv.FormatInt(of(v), 10) })
 }
 
-// whereAccount returns a filter that selects the records of an account, and all records
-// without an account. Requests without a known token and deliveries to a URL without a
-// webhook have no account.
+// whereAccount returns a filter that selects the records of an account, and all records without an account.
+// A request without a known token has no account, and neither has a delivery to a URL without a webhook.
 func whereAccount[V any](doc string, of func(V) int64) filter[V] {
 	f := whereID(ofAccount(doc), of)
 	return filter[V]{f.param, func(want string, v V) bool { return of(v) == 0 || f.allows(want, v) }}

@@ -52,8 +52,8 @@ func (c *Control) seed(body io.Reader) error {
 	return err
 }
 
-// oneOrAll returns a handler that calls forAccount() with the account from the
-// request. If the parameter account_id is omitted, the handler calls forAll().
+// oneOrAll returns a handler that calls forAccount with the account from the request.
+// If the request omits the parameter account_id, the handler calls forAll.
 func oneOrAll(forAccount func(account int64) error, forAll func()) func(*request) (nothing, error) {
 	return func(r *request) (nothing, error) {
 		account := r.query.id("account_id")

@@ -162,8 +162,8 @@ func (q *queue) earliest(state model.DeliveryState) time.Time {
 // MaxMinutes is the maximum number of recent minutes whose counts are stored.
 const MaxMinutes = 24 * 60
 
-// PerMinute counts occurrences by minute. The zero value is ready to use.
-// PerMinute is not safe for concurrent use.
+// PerMinute counts occurrences by minute. The zero value is ready to use, but a PerMinute
+// is not safe for concurrent use.
 type PerMinute struct {
 	total int64
 	by    map[int64]int64 // nonzero counts by minute

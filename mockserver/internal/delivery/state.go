@@ -194,7 +194,7 @@ func (s Saved) delivery() *delivery {
 const interrupted = "the state was saved before there was a response"
 
 // resumeLocked adds a pending delivery to its queue. A delivery to a URL without a
-// webhook fails, because snapshots do not contain the secret of such a URL.
+// webhook fails instead, because snapshots do not contain the secret of such a URL.
 func (d *Dispatcher) resumeLocked(x *delivery) {
 	q := d.queues[x.webhookID]
 	switch {

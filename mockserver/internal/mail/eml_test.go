@@ -100,7 +100,8 @@ func TestEML(t *testing.T) {
 	}
 }
 
-// Headers that must be unique occur once. Text that looks like an encoded word stays text.
+// A header that must be unique occurs once. Text that looks like an encoded word is
+// encoded, so it stays the same text.
 func TestEMLHostileHeaders(t *testing.T) {
 	name, coded := strings.Repeat("a", 1200), "=?utf-8?q?=0D=0ABcc:_x?="
 	got := openEML(t, EML(model.Message{Headers: []model.Header{

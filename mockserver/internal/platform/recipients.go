@@ -108,8 +108,8 @@ func (t *tx) contactOf(m *message) (*list, *contact) {
 	return l, c
 }
 
-// Bounce simulates a bounce of a message. For all recipient actions, see the methods
-// of mockserver.Server with the same names.
+// Bounce simulates a bounce of a message. The methods of mockserver.Server with the
+// names of recipient actions describe them.
 func (p *Platform) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	if !KnownCategory(category) {
 		return fmt.Errorf("mockserver: bounce category %q does not exist", category)

@@ -171,7 +171,7 @@ func restored(t *testing.T, state string) *Platform {
 	return s
 }
 
-// A restore stops a campaign in progress. The restored campaign waits for its time.
+// A restore stops a campaign in progress, and the restored campaign waits for its time.
 func TestRestoreStopsCampaign(t *testing.T) {
 	later := oneCampaign(time.Now().Add(time.Hour))
 	check := func(t *testing.T, s *Platform) {

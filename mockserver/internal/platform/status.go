@@ -66,7 +66,8 @@ func Statuses() (names []string) {
 // statuses.
 type Contacts map[string]int
 
-// MarshalJSON implements [json.Marshaler]. The members are in the order of the table.
+// MarshalJSON implements [json.Marshaler]. The fields are in the order of the table of
+// statuses.
 func (c Contacts) MarshalJSON() ([]byte, error) {
 	var out []string
 	for _, s := range statuses {

@@ -144,7 +144,7 @@ func inHex(signature string) string {
 	return hex.EncodeToString(raw)
 }
 
-// Other JSON encoders change the bytes of an event in different ways. Diagnose detects them.
+// Diagnose detects JSON encoders other than the platform's, which change the bytes of an event in different ways.
 func TestDiagnoseOtherEncoders(t *testing.T) {
 	secret := parsed("s", "")
 	body := []byte(`{"url":"https://x.example/?a=1\u0026b=2","name":"José 😀, \"Z\": x","n":[1,{}]}`)
