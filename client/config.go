@@ -73,8 +73,8 @@ type Config struct {
 	Retry RetryConfig
 
 	// LookupLimiter limits the rate of email lookups. By default, all clients in the
-	// process with the same BaseURL, Account and token share one limit. With a TokenSource,
-	// its first token is compared.
+	// process with the same BaseURL, Account and token share one limit. For a client with a
+	// TokenSource, the first token counts.
 	LookupLimiter LookupLimiter `json:"-"`
 
 	// Logger receives these records:

@@ -180,12 +180,11 @@
 // was added again. To prevent this, limit the call to one attempt with [WithMaxAttempts].
 //
 // One attempt is one request. By default, net/http itself resends some requests, over
-// HTTP/2 even requests that the platform may have processed, so the client prevents this
-// for every [Config.HTTPClient]. Two cases differ. Over HTTP/1, net/http may still resend
-// a request on another connection if the platform has closed the idle connection, but a
-// request with a body only if no byte was written, so the platform has received nothing.
-// Over HTTP/2, the client treats the rejection of an unprocessed request without a body
-// as a lost connection.
+// HTTP/2 even requests that the platform may have processed. The client prevents this for
+// every [Config.HTTPClient], with one exception: over HTTP/1, if the platform has closed
+// an idle connection, net/http resends a GET, or another request if it has written no
+// byte. Over HTTP/2, preventing it has a price: if the server rejects an unprocessed
+// request without a body, the client must treat the rejection as a lost connection.
 //
 // # Pagination
 //

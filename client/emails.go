@@ -41,8 +41,9 @@ type Emails struct{ handler handler }
 //
 // The client never sends an email again if the platform may have processed it. The
 // error then matches [ErrOutcomeUnknown], and the file docs/errors.md describes how to
-// find the outcome. For that, store each email with a key before you send it. Include
-// the key in the subject, because events and lookups do not contain custom attributes.
+// find the outcome. To make this possible, store each email with a key before you send
+// it. Include the key in the subject, because events and lookups do not contain custom
+// attributes.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	var submitted SubmittedEmail
 	err := s.handler.call(ctx, submitEmailRequest(email), func(body []byte) (err error) {

@@ -80,9 +80,9 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 
 // Replace is like [Webhooks.Ensure], but returns the webhooks to archive instead of
 // logging them. A webhook is old if it is not archived, has the same URL and one of the
-// events, and precedes the current webhook in the list. This assumes that the platform
-// lists webhooks in creation order. Then a process of an earlier release gets the webhook
-// of a later release as old only if its own webhook is archived.
+// events, and precedes the current webhook in the list. So if the platform lists webhooks
+// in creation order, the old webhooks of a process belong to earlier releases, unless its
+// own webhook is archived.
 func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current Webhook, old []WebhookSummary, err error) {
 	return s.ensure(ctx, webhook, "")
 }

@@ -81,8 +81,8 @@
 // # State
 //
 // [Server.Seed] adds records from JSON. To return to them after each test, call
-// [Server.SetBaseline] once, and [Server.Reset] after each test. [Server.Snapshot] writes
-// the whole state as JSON, and [Server.Restore] restores it.
+// [Server.SetBaseline] after the seed, and [Server.Reset] after each test.
+// [Server.Snapshot] writes the whole state as JSON, and [Server.Restore] restores it.
 //
 // # Control API
 //

@@ -60,10 +60,10 @@ func (s *Server) Revision() uint64 { return s.engine.Changes.Revision() }
 func (s *Server) Snapshot(w io.Writer) error { return s.engine.Snapshot(w) }
 
 // Restore replaces the whole state with the state in a snapshot, and resumes its pending deliveries and
-// campaigns. If the clock was running, it gets the same offset from time.Now as before; if it was frozen, it
-// gets the same time. If the snapshot contains no clock, the clock restarts with the settings in [Config].
-// Tokens, fault rules and the request log do not change. If the snapshot is invalid, Restore changes nothing
-// and returns an error with the position of the problem.
+// campaigns. If the clock was running, it again gets the offset from time.Now that it had in the snapshot; if
+// it was frozen, it gets the same time. If the snapshot contains no clock, the clock restarts with the
+// settings in [Config]. Tokens, fault rules and the request log do not change. If the snapshot is invalid,
+// Restore changes nothing and returns an error with the position of the problem.
 func (s *Server) Restore(r io.Reader) error { return s.engine.Restore(r) }
 
 // SetBaseline makes the current state the baseline, which [Server.Reset] restores, for example between tests.

@@ -48,10 +48,10 @@
 // has no privilege, Do returns an error and does not call the handler.
 //
 // If the connection is lost during the commit, the platform delivers the event again. If
-// the commit had succeeded, the store detects the second delivery as a duplicate.
-// However, if PostgreSQL loses a commit, the event is lost, because the platform does
-// not deliver it again. A database crash with synchronous_commit off can lose commits,
-// and so can a failover with asynchronous replication.
+// the commit succeeded, the store detects the second delivery as a duplicate. However,
+// if PostgreSQL loses a commit, the event is lost, because the platform does not deliver
+// it again. A database crash with synchronous_commit off can lose commits, and so can a
+// failover with asynchronous replication.
 //
 // # PgBouncer
 //

@@ -8,10 +8,10 @@
 // header row contains the column "email" and optionally "tags"; every other column is a
 // custom attribute.
 //
-// With EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN the command uses that server. It
-// then sends real email, to six contacts of the file, and skips simulated actions. The
-// server must be able to reach the receiver that this program starts. If it cannot reach
-// the printed address, set -receiver-url.
+// With EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN the command uses the server with
+// this URL. It then sends real email, to six contacts of the file, and skips simulated
+// actions. The server must be able to reach the receiver that this program starts. If it
+// cannot reach the printed address, set -receiver-url.
 package main
 
 import (

@@ -55,8 +55,8 @@ func (f *Feed) Revision() uint64 { return f.revision.Load() }
 // Revise increases the revision without publishing a change.
 func (f *Feed) Revise() { f.revision.Add(1) }
 
-// Publish publishes a change that has been made. If record is not nil, it returns the
-// changed record. Publish calls it only if there are subscribers.
+// Publish publishes a change that has been made. The function record, if not nil,
+// returns the changed record. Publish calls it only if there are subscribers.
 func (f *Feed) Publish(kind string, record func() any) {
 	if kind != Request && kind != Fault {
 		f.Revise()
