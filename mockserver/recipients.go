@@ -48,11 +48,11 @@ func (s *Server) Click(emailID, url string) error { return s.engine.Platform.Cli
 // Repeated calls have no effect.
 func (s *Server) Unsubscribe(emailID string) error { return s.engine.Platform.Unsubscribe(emailID) }
 
-// GlobalUnsubscribe simulates that the recipient unsubscribes from all email. It adds the
-// address to the suppression list and fires SuppressedEmail.Added. What else it does
-// depends on the message: for a message from the Email API, it fires
-// Email.GlobalUnsubscribed. For any other message, it unsubscribes the contact and fires
-// Contact.Removed and Contact.Unsubscribed. Repeated calls have no effect.
+// GlobalUnsubscribe simulates that the recipient unsubscribes from all email. It adds
+// the address to the suppression list and fires SuppressedEmail.Added. For a message
+// from the Email API, it also fires Email.GlobalUnsubscribed. For any other message, it
+// unsubscribes the contact and fires Contact.Removed and Contact.Unsubscribed. Repeated
+// calls have no effect.
 func (s *Server) GlobalUnsubscribe(emailID string) error {
 	return s.engine.Platform.GlobalUnsubscribe(emailID)
 }

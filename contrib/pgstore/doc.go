@@ -1,5 +1,5 @@
 // Package pgstore is a deduplication store for webhook events in PostgreSQL. It stores
-// the key of an event in the same transaction in which your handler writes its data.
+// the key of an event in the transaction that contains the writes of your handler.
 // Therefore the handler's writes happen exactly once, even if the process or the
 // database crashes.
 //

@@ -80,9 +80,8 @@ type limiter struct {
 
 // NewLookupLimiter returns a [client.LookupLimiter] that all processes with the same
 // Redis server share. In all processes together, lookups for the same user and account
-// run in the order in which they were requested. The client identifies the user by its
-// first token, unless [LimiterOptions].Key is set. NewLookupLimiter panics if rdb is
-// nil.
+// run in call order. The client identifies the user by its first token, unless
+// [LimiterOptions].Key is set. NewLookupLimiter panics if rdb is nil.
 //
 // A lookup needs about four calls to Redis, regardless of the length of the queue,
 // because a waiting caller calls Redis again only when its slot may be free. If several

@@ -46,7 +46,7 @@ func (w *fixture) checkCall(d *call) {
 	}
 }
 
-// maybeDone reports whether the platform may have processed the request, as far as the process can know from the
+// maybeDone reports whether the platform may have processed the request. Like the process, it considers only the
 // connection and the status.
 func (t try) maybeDone() bool {
 	return t.connected && !rejects(t.status)

@@ -285,8 +285,8 @@ func (s *session) commit(ctx context.Context, key string, effects int) error {
 	return nil
 }
 
-// free unlocks the key. If the process of the session has died, free does nothing, because the lock
-// is already gone.
+// free unlocks the key. If the process of the session has died, it has lost its lock, so free does
+// nothing.
 func (s *session) free(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -34,7 +34,7 @@ func TestTable(t *testing.T) {
 }
 
 // TestExamples validates the examples of openapi.yaml. Here the oracle uses the rules of OpenAPI 3.1, because all
-// other tests use those of 3.0.
+// other tests use the rules of 3.0.
 func TestExamples(t *testing.T) {
 	n := 0
 	check := func(name string, media *openapi3.MediaType, validate func(body []byte) error) {

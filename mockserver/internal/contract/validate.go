@@ -187,8 +187,8 @@ const (
 )
 
 // unknownField records a field that is not in the schema. A name that differs from a
-// known name only in letter case is always an error, because encoding/json treats it as
-// the known name but the platform ignores it.
+// known name only in letter case is always an error, because encoding/json accepts the
+// name but the platform does not.
 func (v *validator) unknownField(s *Schema, field *location) {
 	name := string(field.name)
 	var known []string

@@ -149,8 +149,8 @@ func metadata4(addr netip.Addr) bool {
 }
 
 // embedded4 returns the IPv4 addresses that a gateway or tunnel may derive from an IPv6
-// address. Network operators choose their own prefixes, so embedded4 does not check the
-// prefix, but only the positions at which the IPv4 address can be:
+// address. Network operators choose their own prefixes, so embedded4 considers only the
+// position of the IPv4 address:
 //
 //   - In 6to4 addresses (RFC 3056), it follows the first two bytes.
 //   - In translated addresses (RFC 6052), it follows a prefix of 4 to 8 or 12 bytes,

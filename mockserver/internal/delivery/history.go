@@ -134,8 +134,8 @@ func (h *history) deleteAccount(account int64) {
 	h.events = slices.DeleteFunc(slices.Clone(h.events), func(e *model.FiredEvent) bool { return e.AccountID == account })
 }
 
-// Events calls wanted for each logged event and returns copies of the events for which
-// it returns true, oldest first. The dispatcher is not locked during these calls.
+// Events calls wanted for each logged event and returns copies of the events that
+// wanted accepts, oldest first. The dispatcher is not locked during these calls.
 func (d *Dispatcher) Events(wanted func(*model.FiredEvent) bool) []model.FiredEvent {
 	out := []model.FiredEvent{}
 	for _, e := range slices.Backward(d.NewestEvents()) {

@@ -155,7 +155,7 @@ func (q *queue) attempted(x *delivery) {
 }
 
 // later schedules a delivery for the given time. Deliveries with the same time are
-// attempted in the order in which they were scheduled.
+// attempted in the order of the calls to later.
 func (q *queue) later(x *delivery, at time.Time) {
 	x.NextAttempt = at
 	i := sort.Search(len(q.retries), func(i int) bool { return q.history.at(q.retries[i]).NextAttempt.After(at) })

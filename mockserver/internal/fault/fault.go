@@ -218,7 +218,7 @@ type RuleWire struct {
 // WireOf converts a rule to JSON.
 func WireOf(r model.FaultRule) RuleWire { return RuleWire{r, r.Delay.Milliseconds()} }
 
-// Plan contains the fault rules, each of which counts its matches. If several rules
+// Plan contains the fault rules, and each rule counts its matches. If several rules
 // select a target, the first rule applies.
 type Plan struct {
 	log     *slog.Logger
