@@ -142,10 +142,10 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 // package documentation.
 //
 // Without Sort and Filter, an iteration yields each contact exactly once if the
-// contact is on the list during the whole iteration. Unsubscribed and deleted
-// contacts stay on the list, and new contacts are at the end. To read all active
-// contacts while recipients unsubscribe, do not filter by status. Check the status
-// in the loop:
+// contact is on the list during the whole iteration, because unsubscribed and
+// deleted contacts stay on the list, and new contacts are at the end. So to read
+// all active contacts while recipients unsubscribe, do not filter by status, but
+// check the status in the loop:
 //
 //	for contact, err := range c.Contacts.All(ctx, listID, client.ListContactsParams{}) {
 //		if err != nil {
@@ -183,9 +183,9 @@ func (s *Tags) All(
 
 func (p TagPage) items() ([]Tag, Pagination) { return p.Data, p.Pagination }
 
-// SendLegacy sends an email through the endpoint POST /emails. You cannot look
-// up an email that SendLegacy sent. The email's events have the older,
-// transactional payload types.
+// SendLegacy sends an email through the older endpoint POST /emails. You cannot
+// look up such an email, and its events have the older payload types for
+// transactional email.
 //
 // Deprecated: Use [Emails.Send] with the content type [EmailTypeTransactional].
 //
@@ -195,10 +195,10 @@ func (s *Emails) SendLegacy(ctx context.Context, submission TransactionalSubmiss
 }
 
 // Get returns a submitted email. The platform allows one lookup per second for each
-// user and account. Concurrent lookups run in call order. If the platform still
-// rejects the lookup, Get waits and retries up to 60 times. The context limits the
-// wait. The first call in the queue fails immediately if its deadline is before the
-// next slot. (Specification: Transactional email, Limits.)
+// user and account, so concurrent calls wait and run in call order. If the platform
+// still rejects the lookup, Get waits and retries up to 60 times. The context limits
+// the wait. If the next call in the queue cannot start before its deadline, it fails
+// immediately. (Specification: Transactional email, Limits.)
 func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
 	return callJSON(ctx, s.handler, getEmailRequest(emailID), readEmail)
 }
@@ -318,8 +318,8 @@ func (s *SuppressedEmails) All(
 
 func (p SuppressedEmailPage) items() ([]SuppressedEmail, Pagination) { return p.Data, p.Pagination }
 
-// Create subscribes a URL to events. The result contains the secret for signing
-// the deliveries. If the result does not contain a secret, call Get.
+// Create subscribes a URL to events. The result contains the secret that signs the
+// deliveries, unless the platform omits it. In this case, call Get.
 func (s *Webhooks) Create(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	return callJSON(ctx, s.handler, createWebhookRequest(webhook), readWebhook)
 }
@@ -342,8 +342,8 @@ func (s *Webhooks) Unarchive(ctx context.Context, webhookID string) error {
 	return s.handler.call(ctx, unarchiveWebhookRequest(webhookID), nil)
 }
 
-// List returns one page of webhooks, including archived webhooks. The result does
-// not contain secrets.
+// List returns one page of webhooks, including archived webhooks, without their
+// secrets.
 func (s *Webhooks) List(ctx context.Context, params ListWebhooksParams) (WebhookPage, error) {
 	return callJSON(ctx, s.handler, listWebhooksRequest(params), readWebhookPage)
 }

@@ -46,8 +46,8 @@ type Campaign struct {
 	Name string `json:"name"`
 
 	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
-	// escape for `{{`, but the value of an attribute can contain it.
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
 	// When the campaign was created. (Decision 17.)
@@ -77,8 +77,8 @@ type CampaignCreate struct {
 	Name string `json:"name"`
 
 	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
-	// escape for `{{`, but the value of an attribute can contain it.
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
 	// The sender of an email.
@@ -318,7 +318,7 @@ type EmailContent struct {
 	// The inline plain-text part. (Decision 22.)
 	Text string `json:"text,omitzero"`
 
-	// The type of the email. The default is marketing. A transactional email is not rejected if the contact has unsubscribed.
+	// The type of the email. The default is marketing. A transactional email is sent even if the contact has unsubscribed.
 	Type EmailType `json:"type,omitzero"`
 }
 
@@ -351,7 +351,7 @@ type EmailSubmission struct {
 	Sender Sender `json:"sender"`
 }
 
-// EmailType is the type of the email. The default is marketing. A transactional email is not rejected if the contact has unsubscribed.
+// EmailType is the type of the email. The default is marketing. A transactional email is sent even if the contact has unsubscribed.
 type EmailType string
 
 // ImportContact is a contact to import. An invalid address is an error only for this entry.
@@ -445,8 +445,8 @@ type ListPage struct {
 }
 
 // MessageContent is the content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
-// escape for `{{`, but the value of an attribute can contain it.
+// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+// cannot be escaped, but the value of an attribute can contain it.
 type MessageContent struct {
 	// The id of the template with the HTML and the text.
 	TemplateID int64 `json:"template_id,omitzero"`
@@ -647,8 +647,8 @@ type TransactionalSubmission struct {
 	AdditionalHeaders []EmailHeader `json:"additional_headers,omitzero"`
 
 	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
-	// escape for `{{`, but the value of an attribute can contain it.
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content"`
 
 	// Values for merge tags.
@@ -666,7 +666,7 @@ type Webhook struct {
 	// The names of the subscribed events.
 	Events []events.Name `json:"events"`
 
-	// The hash function for the signature, sha256 or sha512. Returned on retrieval.
+	// The hash function for the signature, sha256 or sha512. Only the response to a GET request contains it.
 	HashFunction string `json:"hash_function,omitzero"`
 
 	// The maximum number of deliveries per period; omitted if there is no limit.
@@ -746,8 +746,8 @@ type Workflow struct {
 	Name string `json:"name"`
 
 	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
-	// escape for `{{`, but the value of an attribute can contain it.
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
 	// When the workflow was created.
@@ -774,8 +774,8 @@ type WorkflowCreate struct {
 	Name string `json:"name"`
 
 	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
-	// escape for `{{`, but the value of an attribute can contain it.
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content"`
 
 	// The sender of an email.

@@ -51,8 +51,7 @@ func foldName(name Name) Name {
 	return jsonscan.Fold(name, NameContactAdded, NameContactUnsubscribed, NameEmailOpened, NameEmailClicked, NameEmailBounced, NameCampaignSent, NameCampaignScheduled, NameEmailReportedAsSpam, NameEmailUnsubscribed, NameEmailGlobalUnsubscribed, NameEmailRejected, NameEmailError, NameContactRemoved, NameSuppressedEmailAdded)
 }
 
-// Data is what happened: a pointer to one of the types below. No other package
-// can add to them.
+// Data is what happened: a pointer to one of the types below. No other package can add types.
 //
 //	Event                      Data
 //	Contact.Added              [*ContactAdded]
@@ -94,9 +93,9 @@ func (*ContactRemoved) data()          {}
 func (*SuppressedEmailAdded) data()    {}
 func (*Unknown) data()                 {}
 
-// readShape reads the data of an event in the type of its shape, and the event
-// that is allocated with it. The data is nil if it has no shape of that event, which is
-// then a mismatch. Both are nil if the event is not known: nothing is read then.
+// readShape reads the data of an event into the payload type of its shape, and also returns
+// the event that is allocated with it. If the data has no shape of this event, this is a
+// mismatch, and the data is nil. If the event is unknown, nothing is read, and both are nil.
 func readShape(c *jsonscan.Cursor, event Name) (_ Data, allocated *Event) {
 	switch event {
 	case NameContactAdded:

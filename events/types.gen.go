@@ -67,8 +67,8 @@ type AddressedContact struct {
 
 // Automation is the part of a workflow, or the list event, that sent the email.
 //
-// An email from a workflow contains only `trigger`. An email from a list event, such as the double opt-in
-// confirmation, contains `system_action`. The fields of `workflow` and `action` are then null.
+// An email from a workflow has only `trigger`. An email from a list event, such as the double opt-in
+// confirmation, has `system_action` instead, and the fields of `workflow` and `action` are null.
 type Automation struct {
 	// A part of a workflow, by id and name.
 	Trigger *AutomationRef `json:"trigger,omitzero"`
@@ -686,8 +686,8 @@ type WorkflowBounce struct {
 
 	// The part of a workflow, or the list event, that sent the email.
 	//
-	// An email from a workflow contains only `trigger`. An email from a list event, such as the double opt-in
-	// confirmation, contains `system_action`. The fields of `workflow` and `action` are then null.
+	// An email from a workflow has only `trigger`. An email from a list event, such as the double opt-in
+	// confirmation, has `system_action` instead, and the fields of `workflow` and `action` are null.
 	Automation Automation `json:"automation"`
 
 	// The contact whose email bounced.
@@ -710,8 +710,8 @@ type WorkflowComplaint struct {
 
 	// The part of a workflow, or the list event, that sent the email.
 	//
-	// An email from a workflow contains only `trigger`. An email from a list event, such as the double opt-in
-	// confirmation, contains `system_action`. The fields of `workflow` and `action` are then null.
+	// An email from a workflow has only `trigger`. An email from a list event, such as the double opt-in
+	// confirmation, has `system_action` instead, and the fields of `workflow` and `action` are null.
 	Automation Automation `json:"automation"`
 
 	// The contact who complained.

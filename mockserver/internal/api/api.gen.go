@@ -152,8 +152,8 @@ type Campaign struct {
 	CampaignID int64 `json:"campaign_id"`
 
 	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
-	// escape for `{{`, but the value of an attribute can contain it.
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
 	// CreatedOn When the campaign was created, in Unix seconds.
@@ -181,8 +181,8 @@ type Campaign struct {
 // CampaignCreate A new campaign. To set omitted fields later, update the campaign.
 type CampaignCreate struct {
 	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
-	// escape for `{{`, but the value of an attribute can contain it.
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
 	// ListID The id of the list that contains the recipients.
@@ -414,7 +414,7 @@ type EmailContent struct {
 	// Text The inline plain-text part.
 	Text string `json:"text,omitzero"`
 
-	// Type The type of the email. The default is marketing. A transactional email is not rejected if the contact has unsubscribed.
+	// Type The type of the email. The default is marketing. A transactional email is sent even if the contact has unsubscribed.
 	Type EmailType `json:"type,omitzero"`
 }
 
@@ -445,7 +445,7 @@ type EmailSubmission struct {
 	Sender Sender `json:"sender"`
 }
 
-// EmailType The type of the email. The default is marketing. A transactional email is not rejected if the contact has unsubscribed.
+// EmailType The type of the email. The default is marketing. A transactional email is sent even if the contact has unsubscribed.
 type EmailType string
 
 // EventName The name of an event that a webhook can subscribe to. The platform may add events.
@@ -533,8 +533,8 @@ type ListPage struct {
 type Location = []any
 
 // MessageContent The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
-// escape for `{{`, but the value of an attribute can contain it.
+// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+// cannot be escaped, but the value of an attribute can contain it.
 type MessageContent struct {
 	// HTML The inline HTML part.
 	HTML string `json:"html,omitzero"`
@@ -732,8 +732,8 @@ type TransactionalSubmission struct {
 	AdditionalHeaders []EmailHeader `json:"additional_headers,omitzero"`
 
 	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
-	// escape for `{{`, but the value of an attribute can contain it.
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content"`
 
 	// CustomAttributes Values for merge tags.
@@ -751,7 +751,7 @@ type Webhook struct {
 	// Events The names of the subscribed events.
 	Events []string `json:"events"`
 
-	// HashFunction The hash function for the signature, sha256 or sha512. Returned on retrieval.
+	// HashFunction The hash function for the signature, sha256 or sha512. Only the response to a GET request contains it.
 	HashFunction string `json:"hash_function,omitzero"`
 
 	// RateLimit The maximum number of deliveries per period; omitted if there is no limit.
@@ -821,8 +821,8 @@ type WebhookSummary struct {
 // Workflow One message to each contact that is added to a list.
 type Workflow struct {
 	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
-	// escape for `{{`, but the value of an attribute can contain it.
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
 	// CreatedOn When the workflow was created, in Unix seconds.
@@ -850,8 +850,8 @@ type Workflow struct {
 // WorkflowCreate A workflow to create.
 type WorkflowCreate struct {
 	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
-	// escape for `{{`, but the value of an attribute can contain it.
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content"`
 
 	// ListID The id of the workflow's list.

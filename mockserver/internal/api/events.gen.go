@@ -23,7 +23,7 @@ func EventNames() []EventName {
 }
 
 // General reports whether the event comes in the general envelope, which has no
-// id. All others come in the compliance envelope.
+// id, instead of the compliance envelope.
 func (e EventName) General() bool {
 	switch e {
 	case EventNameContactAdded, EventNameContactUnsubscribed, EventNameEmailOpened, EventNameEmailClicked, EventNameCampaignSent, EventNameCampaignScheduled:
