@@ -89,9 +89,8 @@ type limiter struct {
 // queue, which uses one connection. If a process crashes, its callers lose their places
 // in the queue, and its slot becomes free when its lease expires.
 //
-// The release function waits until Redis has released the slot, but for at most 2
-// seconds. If Redis does not respond in this time, the slot is released when its lease
-// expires.
+// The release function waits until Redis has released the slot, or for 2 seconds. If
+// Redis does not respond in this time, the slot is released when its lease expires.
 func NewLookupLimiter(rdb Client, opts LimiterOptions) client.LookupLimiter {
 	return newLimiter(rdb, opts)
 }

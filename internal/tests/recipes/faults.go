@@ -34,9 +34,9 @@ func requests() map[string]mockserver.Fault {
 	return faults
 }
 
-// statuses returns a fault for each status with which a platform may respond before or after it processes a
-// request, with and without Retry-After. After processing, it omits each 4xx status except 408, because section 7
-// of docs/decisions.md excludes it.
+// statuses returns a fault for each status of a platform's response, with and without Retry-After, and before or
+// after the request is processed. After processing, it omits each 4xx status except 408, because section 7 of
+// docs/decisions.md excludes it.
 func statuses() (faults []mockserver.Fault) {
 	for _, status := range []int{401, 403, 408, 409, 422, 429, 500, 502, 503, 504} {
 		for _, retryAfter := range []string{"", "1"} {

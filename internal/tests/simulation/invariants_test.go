@@ -69,7 +69,7 @@ func (w *fixture) judge() {
 	w.checkDeliveries()
 }
 
-// heardEvents returns the events that have an id, to which the webhook subscribes.
+// heardEvents returns the events that have an id. The webhook subscribes to them.
 func heardEvents() []events.Name {
 	return []events.Name{
 		events.NameEmailBounced, events.NameEmailReportedAsSpam, events.NameEmailUnsubscribed,

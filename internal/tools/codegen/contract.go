@@ -13,8 +13,8 @@ import (
 	"example.com/emailplatform/internal/tools/must"
 )
 
-// contractTable returns the table of operations and schemas, with which the mock server validates requests, responses
-// and events. If the table does not support a keyword of a schema, contractTable returns an error.
+// contractTable returns the table of operations and schemas, for the mock server to validate requests, responses and
+// events. If the table does not support a keyword of a schema, contractTable returns an error.
 func contractTable(doc *document) (src []byte, err error) {
 	defer must.Catch(&err)
 	c := &contract{named: map[string]bool{}}
