@@ -128,7 +128,9 @@ func TestMetrics(t *testing.T) {
 	s := opened(t, platform)
 	recipes.Inject(t, platform, mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 429, Times: 1})
 	check(t, s.confirm(t.Context(), "A-1", "open@mock.test"))
-	check(t, platform.WaitFor(t.Context(), func() bool { return s.counts.Get("delivery 204") != nil }))
+	check(t, platform.WaitFor(t.Context(), func() bool { // the event may come before the response to the call
+		return s.counts.Get("delivery 204") != nil && s.counts.Get("call submitEmail 201") != nil
+	}))
 	body, _ := get(t, s, "/metrics")
 	var got map[string]int
 	check(t, json.Unmarshal(body, &got))

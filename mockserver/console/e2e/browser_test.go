@@ -280,18 +280,31 @@ func (p *page) paste(text string) *page {
 	return p
 }
 
-// click clicks the first element of a kind that contains the text. If the page moves just before the click, the
-// click misses the element and has no effect, so click repeats it.
+// click clicks the first element of a kind that contains the text.
 func (p *page) click(kind, text string) *page {
 	p.Helper()
+	return p.hit(fmt.Sprintf("spot(%q, %q)", kind, text))
+}
+
+// tick clicks the check box of a row.
+func (p *page) tick(row int, options ...chromedp.MouseOption) *page {
+	p.Helper()
+	return p.hit(fmt.Sprintf(`boxOf(%d)`, row), options...)
+}
+
+// hit clicks the element at which a JavaScript expression aims. The page ignores a click that misses the element because the page
+// has moved, and Chromium sends clicks to a frame that was there until the next picture. Then hit repeats the click.
+func (p *page) hit(aim string, options ...chromedp.MouseOption) *page {
+	p.Helper()
 	p.actions++
-	for range 20 {
-		p.clickAt(fmt.Sprintf("spot(%q, %q)", kind, text))
+	for range 100 {
+		p.clickAt(aim, options...)
 		if eval[bool](p, `!aimed`) {
 			return p
 		}
+		p.do(chromedp.Sleep(100 * time.Millisecond))
 	}
-	p.Fatalf("20 clicks missed %s with %q", kind, text)
+	p.Fatalf("100 clicks missed %s", aim)
 	return p
 }
 
@@ -309,14 +322,6 @@ func (p *page) clickFrame(right, down int, options ...chromedp.MouseOption) {
 	p.rest()
 	p.clickAt(fmt.Sprintf(`(r => [r.x + r.width / 2 + %d, r.y + %d])(document.querySelector('iframe').getBoundingClientRect())`, right, down), options...)
 	p.actions++
-}
-
-// tick clicks the check box of a row.
-func (p *page) tick(row int, options ...chromedp.MouseOption) *page {
-	p.Helper()
-	p.clickAt(fmt.Sprintf(`boxOf(%d)`, row), options...)
-	p.actions++
-	return p
 }
 
 // rest waits until nothing is loading and the frames are painted.

@@ -5,18 +5,18 @@ let aimed; // the elements that the next click must hit; null after the hit
 for (const type of ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click']) {
   addEventListener(type, event => {
     if (!aimed) return;
-    if (!aimed.some(e => e === event.target || e.contains(event.target))) { // the page moved after spot returned
+    if (!aimed.some(e => e === event.target || e.contains(event.target))) { // the page moved after aim returned
       event.preventDefault();
       event.stopImmediatePropagation();
     } else if (type === 'click') aimed = null;
   }, true);
 }
 
-/** Aims the next click at the first element that contains the text, and returns its center. Waits until the element is visible, still, enabled and not covered. */
-async function spot(kind, text) {
+/** Aims the next click at an element, and returns its center. Waits until the element is visible, still, enabled and not covered. */
+async function aim(find) {
   const frame = () => new Promise(requestAnimationFrame);
   for (let last = ''; ; await frame()) {
-    const e = [...document.querySelectorAll(kind)].find(e => e.textContent.includes(text) && e.checkVisibility() && !e.disabled);
+    const e = find();
     if (!e) continue;
     e.scrollIntoView({ block: 'nearest' });
     const r = e.getBoundingClientRect(), at = [r.x + r.width / 2, r.y + r.height / 2];
@@ -31,6 +31,12 @@ async function spot(kind, text) {
   }
 }
 
+/** Aims the next click at the first element that contains the text. */
+const spot = (kind, text) => aim(() => [...document.querySelectorAll(kind)].find(e => e.textContent.includes(text) && e.checkVisibility() && !e.disabled));
+
+/** Aims the next click at the check box of a row. */
+const boxOf = row => aim(() => document.querySelectorAll('.rows li')[row]?.querySelector('.select'));
+
 /** Opens a view, and waits until the page has followed the address. */
 function goTo(hash) {
   const before = location.href;
@@ -39,16 +45,6 @@ function goTo(hash) {
     if (location.href === before) done(true);
     else addEventListener('hashchange', () => requestAnimationFrame(() => requestAnimationFrame(() => done(true))), { once: true });
   });
-}
-
-/** The center of the check box of a row, when the row is visible and still. */
-async function boxOf(row) {
-  const box = () => document.querySelectorAll('.rows li')[row]?.querySelector('.select');
-  while (!box()) await new Promise(requestAnimationFrame);
-  box().scrollIntoView({ block: 'nearest' });
-  await new Promise(done => setTimeout(done, 100));
-  const r = box().getBoundingClientRect();
-  return [r.x + r.width / 2, r.y + r.height / 2];
 }
 
 /** Chooses an option of a select, and reports whether the select has the option. */
