@@ -96,10 +96,9 @@ type Config struct {
 	Logger *slog.Logger `json:"-"`
 
 	// Observe, if not nil, is called at the start of each call, for traces and metrics.
-	// Each page of an iterator and each batch of an import is a call. Observe returns a
-	// context, which must be derived from ctx and which the client uses for the call, and
-	// an [Observer], which the client calls later. Observe must be safe for concurrent use
-	// and must not block.
+	// Each page of an iterator and each batch of an import is a call. Observe returns the
+	// context for the call, which must be derived from ctx, and an [Observer] for its
+	// retries and end. Observe must be safe for concurrent use and must not block.
 	Observe func(ctx context.Context, call Call) (context.Context, Observer) `json:"-"`
 
 	// UserAgent is the name and version of the application, for example "shop/2.1". In
@@ -107,9 +106,8 @@ type Config struct {
 	UserAgent string
 }
 
-// Format implements [fmt.Formatter], so that a printed Config does not contain the
-// token. However, package fmt does not call Format for the verb %p, which prints the
-// token.
+// Format implements [fmt.Formatter] without the token. However, package fmt does not
+// call Format for the verb %p, which prints the token.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
 // String returns the base URL and whether a token or a token source is set, without the token.

@@ -42,10 +42,10 @@ func CSVRow(contact Contact, headers ...string) []string {
 	return row
 }
 
-// formula matches the places where a formula can begin. A program that splits a row at
-// semicolons does not see the quotation marks of CSV as such, so any number of them can
-// precede the formula. Text that already has an apostrophe there gets another one, so
-// that unescapeFormula, which removes one, returns the original text.
+// formula matches the places where a formula can begin. A program that splits rows at
+// semicolons does not know CSV's quotation marks, so any number of them can precede the
+// formula. Text that already has an apostrophe there gets another one, because
+// unescapeFormula removes one.
 var (
 	formula        = regexp.MustCompile(`((?:^|[;\t\r\n])"*)('*[=+\-@＝＋－＠])`)
 	escapedFormula = regexp.MustCompile(`((?:^|[;\t\r\n])"*)'('*[=+\-@＝＋－＠])`)

@@ -73,10 +73,9 @@ func separator(line string) rune {
 	return r
 }
 
-// otherComma returns the separator of the first line if it is not a comma. For each
-// possible separator, otherComma splits the line and passes the fields to found. It
-// returns the separator with an accepted field, or 0 if there are several, or if a comma
-// is one of them.
+// otherComma returns the separator of the first line if it is not a comma. It splits the
+// line at each possible separator and passes the fields to found. If found accepts a
+// field for a comma, or for several separators, it returns 0.
 func (c *csvRows) otherComma(found func(field string) bool) (comma rune) {
 	line := c.firstLine()
 	has := func(comma rune) bool {

@@ -14,8 +14,7 @@ const literalName = "literal_braces"
 // content is complete.
 //
 // If the content contains "{{", Literal adds the custom attribute literal_braces, whose
-// value is "{{". Literal does not change a template of the platform, so merge tags in the
-// template still work.
+// value is "{{". Merge tags in a template of the platform still work.
 func (s EmailSubmission) Literal() EmailSubmission {
 	found := false
 	for _, text := range []*string{&s.Content.Subject, &s.Content.HTML, &s.Content.Text} {

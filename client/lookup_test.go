@@ -217,9 +217,9 @@ func TestLimiterKeys(t *testing.T) {
 	})
 }
 
-// TestLookupPauses: a 429 delays the retry of a lookup. With Retry-After, the delay is this time plus a random time;
-// without it, the lookup interval, not the usual retry delay. A long Retry-After does not delay the next lookup.
-// Lookups with other errors are not retried.
+// TestLookupPauses: after a 429, the retry of a lookup waits for Retry-After and a random time. Without Retry-After,
+// it waits for the lookup interval instead of the usual delay. A long Retry-After does not delay the next lookup.
+// Other errors are not retried.
 func TestLookupPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Time

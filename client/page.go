@@ -145,8 +145,8 @@ func (i *iteration[P, T]) page(n int64) (_ []T, last bool, _ error) {
 	return items, last || err == nil && i.list.unpaged && !i.paged, err
 }
 
-// mayHavePages reports whether a response contains anything but items. If so, the list may
-// have further pages, because the other fields may belong to another form of pagination.
+// mayHavePages reports whether a response contains anything but items, because other fields
+// may belong to another form of pagination.
 func mayHavePages(c jsonscan.Cursor) (more bool) {
 	for name := range c.Members() {
 		null := c.Peek() == 'n'
@@ -204,9 +204,9 @@ func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 // so only a 404 then shows the end of the list.
 const minDepth = 1000
 
-// isDeep reports whether the platform may refuse further pages because of their depth. It
-// cannot be the reason after a page with fewer items than an earlier page, because such a
-// page is the last one, whatever page size the platform reports.
+// isDeep reports whether the platform may refuse further pages because of their depth. Depth
+// is not the reason after a page with fewer items than an earlier page, because such a page
+// is the last one.
 func (c *pageChecker[T]) isDeep() bool { return c.seen >= minDepth && len(c.previous) == c.largest }
 
 // isRejection reports whether the platform may have refused a request because of a parameter.

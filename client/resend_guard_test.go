@@ -75,8 +75,8 @@ var transports = map[string]func(http.RoundTripper) http.RoundTripper{
 // TestNoResendOverHTTP2: each attempt sends one request, although net/http resends requests after most losses.
 func TestNoResendOverHTTP2(t *testing.T) {
 	t.Parallel()
-	// The index in platforms is the number of earlier responses. Without TLS, the client detects HTTP/2 only by the
-	// first response, so the plain platform needs one.
+	// The index is the number of earlier responses. Without TLS, the client detects HTTP/2 only by the first response,
+	// so the plain platform needs one.
 	platforms := []*h2Platform{newH2Platform(t), newPlainH2Platform(t)}
 	for name, wrap := range transports {
 		for warm, p := range platforms {
@@ -146,8 +146,8 @@ func TestTransportSendsOtherRequests(t *testing.T) {
 	}
 }
 
-// TestNoResendAfterProtocolChange: after a response over HTTP/1, the client gives each request a GetBody. The test
-// then uses HTTP/2, so net/http could resend the request.
+// TestNoResendAfterProtocolChange: after a response over HTTP/1, requests have GetBody, so net/http could resend
+// the next one, over HTTP/2.
 func TestNoResendAfterProtocolChange(t *testing.T) {
 	p := newH2Platform(t)
 	h1 := httptest.NewTLSServer(respondWith(200, "application/json", `{"template_id":1}`))

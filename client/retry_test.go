@@ -101,8 +101,8 @@ func hijack(t *testing.T, w http.ResponseWriter, raw string) {
 	_ = conn.Close()
 }
 
-// TestUnusableResponses: after a response that it cannot use, the client does not repeat a create, but sends other
-// operations three times. TestFaultMatrix covers temporary faults.
+// TestUnusableResponses: after an unusable response, the client does not repeat a create, but sends other operations
+// three times. TestFaultMatrix covers temporary faults.
 func TestUnusableResponses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		response string

@@ -171,9 +171,8 @@ func (t *tokens) keep(cached *cachedToken) {
 	t.current.Store(cached)
 }
 
-// get returns a token, and calls the source if necessary. If the platform has rejected a
-// token, get returns the result of a later call to the source, which may be the same
-// token. A fixed token is always returned.
+// get returns a token, and calls the source if necessary. After a rejection, it returns
+// the result of a later call, which may be the same token. A fixed token stays the same.
 func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, error) {
 	for {
 		cached := t.current.Load()

@@ -60,10 +60,10 @@ type Webhooks struct {
 // the receiver must accept the secrets of all webhooks that [Webhooks.Active] returns,
 // and deduplicate.
 //
-// Each call to Ensure logs the old webhooks. Archive them 8 hours after the last process
-// of the old release has ended, because the platform retries deliveries for more than 7
-// hours (see "Late deliveries" in docs/production.md). [Webhooks.Replace] returns the old
-// webhooks instead of logging them.
+// Each call to Ensure logs the old webhooks; [Webhooks.Replace] returns them instead.
+// Archive them 8 hours after the last process of the old release has ended, because the
+// platform retries deliveries for more than 7 hours (see "Late deliveries" in
+// docs/production.md).
 //
 // If the platform returns no secret, or lists the new webhook with other events or
 // another rate limit, the error is [ErrInvalidResponse]. Ensure may return the known
@@ -92,9 +92,9 @@ func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current 
 //
 // Before you call Rotate, configure the receiver to accept the secrets of all webhooks
 // that [Webhooks.Active] returns. Until you archive the old webhook, both webhooks
-// deliver each event, so the receiver must deduplicate the deliveries. Wait 8 hours after
-// Rotate before you call [Webhooks.Archive] for the old webhook, because the platform
-// retries deliveries for more than 7 hours (see "Late deliveries" in docs/production.md).
+// deliver each event, so the receiver must deduplicate. Wait 8 hours after Rotate before
+// you call [Webhooks.Archive], because the old webhook retries deliveries for more than 7
+// hours (see "Late deliveries" in docs/production.md).
 //
 // If the webhook already has a successor, Rotate returns it, so you can call Rotate again
 // after an error, or from several processes. If the webhook is archived, the error is

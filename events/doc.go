@@ -19,16 +19,15 @@
 //	}
 //
 // [Event.Data] has one Go type for each payload type in the specification. For common
-// values, you need not distinguish these types, because [Event.Recipient],
-// [Event.EmailID], [Event.ListID], [Event.CampaignID], [Event.Bounce] and
-// [Event.SendingType] support all of them.
+// values, use [Event.Recipient], [Event.EmailID], [Event.ListID], [Event.CampaignID],
+// [Event.Bounce] and [Event.SendingType], which support all payload types.
 //
 // # Payload types
 //
-// Any event can arrive in either of two JSON envelopes, the compliance envelope or the
-// general envelope. The payload type depends on the event. Only Email.Bounced and
-// Email.ReportedAsSpam have several, four each, depending on how the email was sent. The
-// documentation of [Data] lists the payload types of each event.
+// Any event can arrive in either JSON envelope, the compliance envelope or the general
+// envelope. An Email.Bounced or Email.ReportedAsSpam event has one of four payload types,
+// depending on how the email was sent; every other event has one. The documentation of
+// [Data] lists them.
 //
 // Fields can be in any order, and their names are case-sensitive. If a field is
 // duplicated, the last value is used. If it is missing, Parse sets it to its zero value.
@@ -72,9 +71,9 @@
 // # Encoding
 //
 // For a parsed event or its copy, [json.Marshal] returns the original JSON value,
-// including unknown fields, with the changes that you made. If you change an array, its
-// unknown fields are lost, because the new array replaces the original one. Marshaling
-// only ev.Data writes the fields of its type and no unknown ones.
+// including unknown fields, with the changes that you made. A changed array replaces the
+// original array, so unknown fields of its elements are lost. Marshaling only ev.Data
+// writes no unknown fields.
 //
 // To test a receiver, fill in an [Event] and marshal it:
 //
@@ -90,6 +89,6 @@
 // # Concurrency and memory
 //
 // Parse and all read-only methods of an event are safe for concurrent use. All strings in
-// an event share one copy of its body. If your program keeps one of them for a long time,
-// use strings.Clone, so that the body can be freed.
+// an event share one copy of its body, so if your program keeps one for a long time, use
+// strings.Clone.
 package events

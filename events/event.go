@@ -87,9 +87,9 @@ func rawMessage(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// Unknown is data that Parse could not decode completely: the data of an event with an
-// unknown name, data that does not match any payload type of its event, or data with an
-// address, an id or a bounce of the wrong type. See "Errors" in the package documentation.
+// Unknown is data that Parse could not decode completely: its event has an unknown name, the
+// data does not match any payload type of its event, or an address, an id or a bounce has
+// the wrong type. See "Errors" in the package documentation.
 type Unknown struct {
 	// Raw is the unchanged data, which can be any JSON value, or nil if the
 	// event has no data.

@@ -263,8 +263,8 @@ func (w *world) injectAll() {
 	}
 }
 
-// run sends emails while faults occur, then ends the faults, and waits until everything is done. Each third email
-// bounces. The other emails share addresses.
+// run sends emails with faults, ends the faults, and waits until everything is done. Each third email bounces, and the
+// others share addresses.
 func (w *world) run() {
 	first, p := w.start()
 	second, _ := w.start()

@@ -1,7 +1,7 @@
 // Package mailroom sends emails at most once, and reports what happens to them to one function of the
 // application. With packages client and webhook alone, an application must write many parts itself: an
 // outbox, a queue of lookups, the resolution of unknown outcomes, a suppression list, the webhook with its
-// secrets, and a shutdown that waits. In this package, a [Room] combines them.
+// secrets, and a shutdown that waits.
 //
 // A Room keeps its state in a [Store], which several processes can share. Package contrib/sqlstore
 // implements Store for PostgreSQL and SQLite with database/sql. It is meant for up to 10 emails per second

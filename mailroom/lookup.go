@@ -84,9 +84,9 @@ func (r *Room) lookUp(ctx context.Context, key string) (wait time.Duration, err 
 	})
 }
 
-// abandon reports whether this lookup is the last although its result is incomplete. The
-// platform may provide an email or a bounce some time after its event, so lookups are
-// repeated for the duration patience.
+// abandon reports whether this lookup is the last although its result is incomplete.
+// Lookups are repeated for the duration patience, because the platform may provide an
+// email or a bounce only after its event.
 func (l *lookup) abandon(email client.Email, failure error) bool {
 	switch {
 	case errors.Is(failure, client.ErrNotFound), errors.Is(failure, client.ErrValidation): // perhaps not an id of the platform

@@ -16,8 +16,8 @@ const (
 )
 
 // MemoryStore is an in-memory [Store] for tests, so its state is lost when the process
-// ends. It runs one transaction at a time. A function in a transaction must therefore
-// pass on its context, or a second transaction would wait forever.
+// ends. It runs one transaction at a time, so a function that does not pass on its
+// context waits forever.
 type MemoryStore struct {
 	mu    sync.Mutex
 	items map[itemKey]Item

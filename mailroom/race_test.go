@@ -97,8 +97,8 @@ func TestResolveInOnNotice(t *testing.T) {
 	})
 }
 
-// TestUnknownOnce: the lease of a request ends before the loss of its response is recorded. Both make the outcome
-// unknown, but OnNotice receives it only once.
+// TestUnknownOnce: the lease of a request ends before the loss of its response is recorded. OnNotice receives the
+// unknown outcome only once.
 func TestUnknownOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()

@@ -274,7 +274,7 @@ func TestFaultInvalid(t *testing.T) {
 }
 
 // Faults apply to the deliveries of three contacts. If a fault makes an attempt fail, the delivery records the failure
-// and is retried. With AfterProcessing, the receiver has got the failed attempt too, so it gets a duplicate.
+// and is retried. With AfterProcessing, the receiver got the failed attempt, so the retry is a duplicate.
 func TestFaultDeliveries(t *testing.T) {
 	const lost, late = "connection lost, injected by a fault rule", "no response within 10s"
 	ok := mockserver.Attempt{Status: 200}

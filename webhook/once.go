@@ -49,9 +49,9 @@ type MemoryOnceOptions struct {
 	// deletes the oldest. An event whose key is a UUID uses about 200 bytes. 0 or a
 	// negative value means 1,000,000.
 	MaxEntries int
-	// MaxAge is the time after which a handled event is deleted. It should be more than 8
-	// hours, because a later delivery of the event would be handled again (see "Late
-	// deliveries" in docs/production.md). 0 or a negative value means 7 days.
+	// MaxAge is the time after which a handled event is deleted. If it is less than 8
+	// hours, late deliveries of the event are handled again (see "Late deliveries" in
+	// docs/production.md). 0 or a negative value means 7 days.
 	MaxAge time.Duration
 }
 

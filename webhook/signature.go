@@ -123,8 +123,8 @@ func (k *key) signed(body []byte, signature string) bool {
 	return subtle.ConstantTimeCompare(st.encode(body, k.textLen), got) == 1
 }
 
-// encode returns the signature of body. The result shares memory with the state, so it is
-// valid only until the next use of the state.
+// encode returns the signature of body, which is valid only until the next use of the
+// state.
 func (st *state) encode(body []byte, textLen int) []byte {
 	st.mac.Reset()
 	st.mac.Write(body)

@@ -56,7 +56,7 @@ func (p *processes) Acquire(ctx context.Context, key string) (func(time.Duration
 }
 
 // warm acquires a slot from each limiter before a rule measures intervals, because the first slot may have to wait
-// for a connection. warm uses keys of its own, so it does not delay the rule.
+// for a connection. It uses its own keys, so it does not delay the rule.
 func warm(c caller) error {
 	for range 3 {
 		release, _, err := newCaller(c.ctx, c.limiter).acquire()

@@ -21,8 +21,7 @@
 // # The handler
 //
 // Only writes through [Tx] happen exactly once. Other effects, such as a request to
-// another service, happen at least once, because the commit can fail after them and the
-// event is then handled again.
+// another service, can happen again, because the commit can fail after them.
 //
 // Each handler holds one connection and an open transaction while it runs, so size the
 // pool for the number of concurrent handlers. A handler must never acquire a second
@@ -49,9 +48,8 @@
 //
 // If the connection is lost during the commit, the platform delivers the event again. If
 // the commit succeeded, the store detects the second delivery as a duplicate. However,
-// if PostgreSQL loses a commit, the event is lost, because the platform does not deliver
-// it again. A database crash with synchronous_commit off can lose commits, and so can a
-// failover with asynchronous replication.
+// an acknowledged event is lost if PostgreSQL loses its commit. This can happen after a
+// crash with synchronous_commit off, or a failover with asynchronous replication.
 //
 // # PgBouncer
 //

@@ -36,10 +36,10 @@ CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USI
 // insertAndCommit reads this setting: if a handler has ended the transaction, it
 // inserts NULL instead of the key and therefore fails.
 //
-// lockKey also returns a text if insertAndCommit would fail, for example on a standby,
-// which is read-only. Otherwise each delivery would call the handler, and only the
-// commit would fail. An INSERT without rows would check the same, but it would lock the
-// table while the handler runs.
+// lockKey also returns the reason if insertAndCommit would fail, for example on a
+// standby. Otherwise each delivery would call the handler before the commit fails. An
+// INSERT without rows would check the same, but it would lock the table while the
+// handler runs.
 const (
 	lockKey = `SELECT pg_try_advisory_xact_lock($1::bigint), CASE
 	WHEN current_setting('transaction_read_only')::bool THEN 'the transaction is read-only, for example on a standby'

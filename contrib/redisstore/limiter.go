@@ -40,10 +40,10 @@ type LimiterOptions struct {
 	// Prefix is the prefix of all keys. The default is "emailplatform:".
 	Prefix string
 
-	// Lease is the time after which the slot of a crashed process is free. A process that
-	// runs renews its lease, but if the process or Redis pauses for longer than the lease,
-	// it loses its slot. So a shorter lease frees slots sooner, and a longer lease
-	// tolerates longer pauses. The default is 5 seconds, and the minimum is 2 seconds.
+	// Lease is the time after which the slot of a crashed process is free. A running
+	// process renews its lease, but loses the slot if the process or Redis pauses for
+	// longer. So a shorter lease frees slots sooner, and a longer one tolerates longer
+	// pauses. The default is 5 seconds, and the minimum is 2 seconds.
 	Lease time.Duration
 
 	// Key identifies the user and account that all callers of the limiter share. By

@@ -39,10 +39,10 @@ type OnceOptions struct {
 	// functions can take longer. The default is 15 seconds, and the minimum is 2 seconds.
 	Lease time.Duration
 
-	// MaxAge is the time until the key of a handled event is deleted. The default is 7 days.
-	// MaxAge should be more than 8 hours, because a later delivery of the event would be
-	// handled again (see "Late deliveries" in docs/production.md). Redis needs about 200
-	// bytes for an event whose key is a UUID.
+	// MaxAge is the time until the key of a handled event is deleted. The default is 7
+	// days. If it is less than 8 hours, late deliveries of the event are handled again (see
+	// "Late deliveries" in docs/production.md). Redis needs about 200 bytes for an event
+	// whose key is a UUID.
 	MaxAge time.Duration
 
 	// Logger receives an error for each event that two processes may have handled,

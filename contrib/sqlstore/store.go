@@ -39,8 +39,8 @@ func New(dialect Dialect, db *sql.DB) *Store {
 }
 
 // NewFunc returns a Store that uses the transactions of another database layer. For SQLite,
-// begin must acquire the write lock at the start of the transaction, because a transaction
-// that reads first cannot wait for the lock later.
+// begin must acquire the write lock at the start, because a transaction that reads first
+// cannot wait for the lock later.
 func NewFunc(dialect Dialect, begin Begin) *Store { return &Store{dialect: dialect, begin: begin} }
 
 // Create creates the table emailplatform_items and its indexes, unless they exist.

@@ -87,8 +87,8 @@ func TestImportAsProcess(t *testing.T) {
 
 var check = recipes.Check
 
-// TestCheckpointOfAnotherImport: a checkpoint is valid only for the same file, platform and list. The id of the list
-// is not sufficient, because lists of different platforms can have the same id.
+// TestCheckpointOfAnotherImport: a checkpoint is valid only for the same file, platform and list. The id of a list
+// is not enough, because another platform can use it.
 func TestCheckpointOfAnotherImport(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()

@@ -22,8 +22,7 @@ const (
 	mailgunList = "customers@mail.example.org"
 )
 
-// BenchmarkImport imports 20,000 contacts, one batch at a time. The server does almost no work, so the time is that
-// of the client.
+// BenchmarkImport imports 20,000 contacts, one batch at a time, to a server that does almost no work.
 func BenchmarkImport(b *testing.B) { compareImports(b, 0, 1, 20) }
 
 // BenchmarkImportSlow imports 40,000 contacts, four batches at a time. The server delays each response by 20 ms.

@@ -71,8 +71,8 @@ type scale struct {
 }
 
 // measure reports the time of the fastest call, because other work on the machine slows calls down, and the first
-// call includes lazy initialization. It ignores b.N, and makes 100 calls or as many as fit into 300 ms, but at least
-// 3 unless they need more than 1 minute. The name begins with a key of maxTimes.
+// call includes lazy initialization. Instead of b.N calls, it makes 100, or as many as fit into 300 ms. It makes at
+// least 3, unless they need more than 1 minute. The name begins with a key of maxTimes.
 func (s *scale) measure(name string, call func(i int)) { s.measureAfter(func() {}, name, call) }
 
 // measureAfter is like measure, but calls prepare before each call.

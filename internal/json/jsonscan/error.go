@@ -26,8 +26,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("json: %s: expected %s at offset %d", e.Path, e.Want, e.Offset)
 }
 
-// Err returns the first error so far, or nil if there is none. If there is a syntax error, Err returns it
-// instead of an earlier mismatch.
+// Err returns the first error so far, or nil if there is none. A syntax error takes precedence over an earlier
+// mismatch.
 func (c *Cursor) Err() *Error {
 	first := cmp.Or(c.err, c.odd)
 	if first == nil {

@@ -41,9 +41,9 @@ func (c *Cursor) own(s string) string {
 	return s
 }
 
-// copied returns a copy of s. In a long text, a repeated short string, such as a tag,
-// shares memory with its last occurrence. A text is long if it has at least the size of
-// the table of recent strings.
+// copied returns a copy of s. If the whole text is at least as long as the table of
+// recent strings, a repeated short string, such as a tag, shares memory with its last
+// occurrence.
 func (c *Cursor) copied(s string) string {
 	const table = 1 << 10 // bytes
 	if len(s) == 0 || len(s) > 16 || len(c.text) < table {

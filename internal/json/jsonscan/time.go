@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// The Unix times of the first and the last second of the years 0 to 9999, because package time cannot encode other
-// years as JSON.
+// The Unix times of the years 0 to 9999, because package time cannot encode other years as JSON.
 const minUnix, maxUnix = -62_167_219_200, 253_402_300_799
 
 // Time reads a time in Unix seconds or as ISO 8601. Seconds can be a string and have a fraction. If the number is too

@@ -20,8 +20,8 @@ import (
 	"testing"
 )
 
-// The secrets. They look like real secrets, and the token contains characters that JSON and URLs escape, because
-// escaped secrets must be found too.
+// The secrets look like real secrets. The token contains characters that JSON and URLs escape, because escaped
+// secrets must be found too.
 const (
 	canaryToken    = "canary-token/5hR8yq0<ZlV3+nT7w=="
 	canaryKey      = "canary-key-Yk2m9QpXc4sD1ub"

@@ -297,8 +297,8 @@ func (s *scenarioRun) matches(what string, got any, pattern string) {
 	}
 }
 
-// commands are the statements other than requests. If the arguments contain a name such as $list, the id of the new
-// record is stored under this name.
+// commands are the statements other than requests. A name such as $list in the arguments stores the id of the new
+// record.
 var commands = map[string]func(s *scenarioRun, args string){
 	"proves": func(s *scenarioRun, args string) {
 		pieces, err := pieceList()

@@ -273,8 +273,7 @@ func value(s *openapi3.Schema, name, word string, ids map[string]string) any {
 	return word
 }
 
-// put returns the old value with the mark at the path. If it must add an object, it sets the required fields of
-// the object too.
+// put returns the old value with the mark at the path. Objects that it adds have their required fields.
 func put(s *openapi3.Schema, old any, path []string, mark any, ids map[string]string) any {
 	switch {
 	case len(path) == 0:

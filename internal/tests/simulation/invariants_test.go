@@ -155,8 +155,8 @@ func (r *record) leaves(request uint64) int {
 	return r.left[request]
 }
 
-// arrives records a complete request, and reports whether the client sent it. A GET always counts as sent by the
-// client, because net/http may resend it, which is harmless.
+// arrives records a complete request, and reports whether the client sent it. It accepts each GET, because net/http
+// may resend it, which is harmless.
 func (r *record) arrives(req *http.Request, body []byte) (v visit, known bool) {
 	id := fingerprint(req, body)
 	r.mu.Lock()

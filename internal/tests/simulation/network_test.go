@@ -18,7 +18,7 @@ type network struct {
 	open  map[*end]bool // ends that their owners have not closed
 }
 
-// link connects two processes. A fault of the link is armed first, and then applies to the next connection.
+// link connects two processes. A fault that is armed applies to its next connection.
 type link struct {
 	w        *fixture
 	name     string

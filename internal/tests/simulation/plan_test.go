@@ -53,8 +53,8 @@ const (
 	// InMemory is a separate MemoryOnce in each replica.
 	InMemory Store = "in memory"
 
-	// forgetful is like Transactional, but does not store keys. The tests of the simulation use it to check that the
-	// simulation detects duplicates.
+	// forgetful is like Transactional, but does not store keys. With it, tests check that the simulation detects
+	// duplicates.
 	forgetful Store = "forgetful"
 )
 

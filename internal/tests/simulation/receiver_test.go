@@ -285,8 +285,7 @@ func (s *session) commit(ctx context.Context, key string, effects int) error {
 	return nil
 }
 
-// free unlocks the key. If the process of the session has died, it has lost its lock, so free does
-// nothing.
+// free unlocks the key. A process that died has already lost its lock.
 func (s *session) free(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -74,8 +74,8 @@ func messages(line []byte) []json.RawMessage {
 	return []json.RawMessage{line}
 }
 
-// nextLine returns the next line that is not blank. If a line is too long, nextLine
-// truncates it, but keeps more than the limit, so the caller can detect it.
+// nextLine returns the next line that is not blank. It truncates a long line, but not
+// below the limit, so the caller can reject it.
 func nextLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

@@ -110,8 +110,8 @@ func isBool(f *flag.Flag) bool {
 // variable returns the environment variable that sets a flag. Containers need variables,
 // because the flags in an image are fixed. Secrets need them, because other users can
 // read the flags of a process. Commands that share a flag share its variable. A flag
-// that prints something has no variable, because MOCKSERVER_VERSION often contains the
-// release to install.
+// that prints something, such as -version, has no variable, because MOCKSERVER_VERSION
+// often contains the release to install.
 func (f *flagSet) variable(name string) string {
 	switch name {
 	case "version", "list":

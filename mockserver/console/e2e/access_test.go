@@ -51,8 +51,7 @@ func TestBehindProxy(t *testing.T) {
 }
 
 // TestRejectedOriginBehindProxy: without TLS, browsers send no Sec-Fetch-Site. If a proxy also replaces the Host
-// header, the server cannot distinguish the console from another site, so it rejects the request. The page explains
-// this.
+// header, the console looks like another site, so the server rejects the request, and the page explains this.
 func TestRejectedOriginBehindProxy(t *testing.T) {
 	w := newWorld(t)
 	base := w.proxied(httptest.NewServer)

@@ -165,8 +165,8 @@ func TestZoom(t *testing.T) {
 	}
 }
 
-// TestRetryNow: a delivery that waits for a retry shows the response of the last attempt and the time of the retry on
-// the platform's clock. The user can start the retry immediately, but not while the webhook is archived.
+// TestRetryNow: the page shows the last response of a delivery and the time of its retry on the platform's clock. The
+// user can start the retry immediately, unless the webhook is archived.
 func TestRetryNow(t *testing.T) {
 	w := newWorld(t)
 	w.subscribe("/hook", "Email.Opened")

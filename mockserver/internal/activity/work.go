@@ -18,8 +18,8 @@ type PendingWork struct {
 	less  chan struct{} // closed when an account has no more work; nil if no caller waits
 }
 
-// Start increases the count of work in progress for an account, or for account 0 if the
-// work has no account. After each call to Start, the caller must call Done.
+// Start increases the count of work in progress for an account, or account 0 for other
+// work. After each call to Start, the caller must call Done.
 func (w *PendingWork) Start(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

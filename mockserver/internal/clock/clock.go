@@ -250,8 +250,8 @@ func (c *Clock) State() State {
 	return State{Ahead: Milliseconds(c.ahead)}
 }
 
-// Check returns an error if the time of a state is invalid. It can be up to pastEnd
-// years after maxYear, because a running clock does not stop there.
+// Check returns an error if the time of a state is invalid. A running clock can exceed
+// maxYear by up to pastEnd years.
 func (s State) Check() error {
 	shows := s.FrozenAt
 	if shows.IsZero() {

@@ -164,8 +164,8 @@ type recordList[T any] struct {
 	ids []string // ids of the records in data
 }
 
-// page returns the page of records that a request selects. It reads the records after the page only to
-// count them, so if the number is known and the request has no filters, it stops at the end of the page.
+// page returns the page of records that a request selects. It reads later records only to count them, so if
+// their number is known and the request has no filters, it stops after the page.
 func (l listing[V, T]) page(r *request) (out recordList[T], err error) {
 	n, all, err := l.find(r)
 	if err != nil {

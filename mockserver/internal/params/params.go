@@ -16,15 +16,15 @@ import (
 // ParamLocationPath is the location of path parameters.
 const ParamLocationPath = "path"
 
-// BindStyledParameterOptions describes a path parameter. Its fields are unused, because the Go
-// type of the parameter is sufficient to read it.
+// BindStyledParameterOptions describes a path parameter. set needs only its Go type, so the
+// fields are unused.
 type BindStyledParameterOptions struct {
 	ParamLocation, Type, Format         string
 	Explode, Required, ValueIsUnescaped bool
 }
 
-// BindQueryParameterOptions describes a query parameter. Its fields are unused, because the Go
-// type of the parameter is sufficient to read it.
+// BindQueryParameterOptions describes a query parameter. set needs only its Go type, so the
+// fields are unused.
 type BindQueryParameterOptions struct{ Type, Format string }
 
 // RequiredParameterError is the error for a required parameter that the query omits.

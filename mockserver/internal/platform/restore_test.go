@@ -300,8 +300,7 @@ func TestClosedPlatform(t *testing.T) {
 	}
 }
 
-// A state that is cut off at any byte is an error that changes nothing. A state with a changed byte never causes a
-// panic.
+// A state that ends too early is an error that changes nothing. A changed byte never causes a panic.
 func TestRestoreDamaged(t *testing.T) {
 	text := strings.TrimSpace(shop)
 	p := restored(t, text)

@@ -130,9 +130,8 @@ func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	return nil
 }
 
-// changeContent applies a partial update. A template and inline parts exclude each
-// other, so setting a template deletes the inline parts, and setting an inline part
-// removes the template.
+// changeContent applies a partial update. Setting a template deletes the inline parts,
+// and setting an inline part removes the template, because they exclude each other.
 func (t *tx) changeContent(c *api.MessageContent, in api.MessageContentUpdate) error {
 	inline := in.HTML != nil || in.Text.Set
 	if in.TemplateID != nil && inline {

@@ -25,9 +25,8 @@ type Worker struct {
 	Once   webhook.Once
 	Handle func(context.Context, *events.Event) error
 	// AckWait is the time after which the server delivers an unacknowledged event to
-	// another worker, for example after a crash. The context of Handle ends after half of
-	// that time, so two workers do not handle an event at the same time. The default is 30
-	// s.
+	// another worker, for example after a crash. Before that, after half of the time, the
+	// context of Handle ends. The default is 30 s.
 	AckWait time.Duration
 	// MaxDeliver is the maximum number of times that the server delivers an event that
 	// fails. The default is 100, which takes about 15 hours. Afterwards the event stays in
@@ -37,7 +36,7 @@ type Worker struct {
 }
 
 // Run processes events until ctx ends, and then completes the events in progress. All
-// workers share one durable consumer, so each event goes to one of them.
+// workers share one durable consumer.
 func (w Worker) Run(ctx context.Context, js jetstream.JetStream) error {
 	w.AckWait, w.MaxDeliver = cmp.Or(w.AckWait, 30*time.Second), cmp.Or(w.MaxDeliver, 100)
 	w.Logger = cmp.Or(w.Logger, slog.Default())
