@@ -52,7 +52,31 @@ func referenceFile(root string, doc *document) map[string][]byte {
 	must.OK(everyOneCalled(doc.operations, methods))
 	w := writer{doc: doc, methods: methods, names: goNames()}
 	text := regexp.MustCompile(`\n{3,}`).ReplaceAll(fill("reference.tmpl", w), []byte("\n\n"))
+	text = regexp.MustCompile(`(?m)(?:^\|.*\n)+`).ReplaceAllFunc(text, withoutEmptyColumns)
 	return map[string][]byte{"docs/reference.md": text}
+}
+
+// withoutEmptyColumns removes the columns of a table that have only a heading.
+func withoutEmptyColumns(table []byte) []byte {
+	var rows [][]string
+	used := map[int]bool{}
+	for n, line := range strings.Split(strings.TrimSpace(string(table)), "\n") {
+		row := strings.Split(strings.ReplaceAll(line, `\|`, "\x00"), "|")
+		for i, c := range row {
+			used[i] = used[i] || n > 1 && strings.TrimSpace(c) != ""
+		}
+		rows = append(rows, row)
+	}
+	var out strings.Builder
+	for _, row := range rows {
+		for i, c := range row {
+			if used[i] {
+				out.WriteString("|" + c)
+			}
+		}
+		out.WriteString("|\n")
+	}
+	return []byte(strings.ReplaceAll(out.String(), "\x00", `\|`))
 }
 
 // everyOneCalled returns an error that names the operations without a method in package client.

@@ -52,6 +52,7 @@ func declared() []route { return (&Control{Engine: &engine.Engine{}}).routes() }
 func complete(routes map[string]route) string {
 	out := &bytes.Buffer{}
 	objects := map[string]*contract.Schema{}
+	seen := map[string]string{}
 	head, _, _ := strings.Cut(manual, "\n## ")
 	common := &bytes.Buffer{}
 	parametersTable(common, listParams())
@@ -68,7 +69,7 @@ func complete(routes map[string]route) string {
 			continue
 		}
 		fmt.Fprintf(out, "\n### `%s`\n\n%s\n", e.title, e.text)
-		rt.tables(out)
+		rt.tables(out, seen)
 		fmt.Fprintf(out, "\n```sh\n%s\n```\n", e.example)
 		for _, of := range []*contract.Schema{rt.body(), rt.response()} {
 			if of != nil {
@@ -125,32 +126,57 @@ func merged(out *bytes.Buffer, whole, part *contract.Schema) *contract.Schema {
 	return all
 }
 
-// tables writes the parameters, the request body and the response of a route.
-func (rt route) tables(out *bytes.Buffer) {
+// tables writes the parameters, the request body and the response of a route. seen contains the earlier tables.
+func (rt route) tables(out *bytes.Buffer, seen map[string]string) {
 	response := rt.response()
 	query := rt.query
 	if isList(response) {
 		query = query[:len(query)-len(listParams())]
 	}
 	if len(query) > 0 {
-		out.WriteString("\n")
-		parametersTable(out, query)
+		table := &bytes.Buffer{}
+		parametersTable(table, query)
+		rt.writeOnce(out, seen, "Parameters:", "\n"+table.String())
 	}
 	if body := rt.body(); body != nil && body.Name != "" {
 		fmt.Fprintf(out, "\nRequest: %s.\n", describe(body))
 	} else if body != nil && len(body.Properties) > 0 {
-		out.WriteString("\nRequest:\n\n")
-		fieldsTable(out, body)
+		rt.writeOnce(out, seen, "Request:", "\nRequest:\n\n"+fieldsText(body))
 	}
 	if response != nil && response.Name == "" && len(response.Properties) > 0 && !isList(response) {
-		out.WriteString("\nResponse:\n\n")
-		fieldsTable(out, response)
+		rt.writeOnce(out, seen, "Response:", "\nResponse:\n\n"+fieldsText(response))
+	} else if text := fmt.Sprintf("\nResponse: %s.\n", rt.describeResponse()); strings.Contains(text, "{") {
+		rt.writeOnce(out, seen, "Response:", text)
 	} else if !rt.handler.proxy {
-		fmt.Fprintf(out, "\nResponse: %s.\n", rt.describeResponse())
+		out.WriteString(text)
 	}
 	if rt.handler.optional {
 		out.WriteString("\nOr status 204, without a body.\n")
 	}
+}
+
+// writeOnce writes the text, or a link to the earlier route that has the same text.
+func (rt route) writeOnce(out *bytes.Buffer, seen map[string]string, title, text string) {
+	first := cmp.Or(seen[title+text], rt.name())
+	if first == rt.name() {
+		out.WriteString(text)
+	} else {
+		fmt.Fprintf(out, "\n%s the same as in [`%s`](#%s).\n", title, first, anchor(first))
+	}
+	seen[title+text] = first
+}
+
+// anchor returns the anchor of a heading that contains the name of a route.
+func anchor(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case strings.ContainsRune("/{}.", r):
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
 }
 
 func parametersTable(out *bytes.Buffer, params []param) {
@@ -173,6 +199,8 @@ func (rt route) describeResponse() string {
 		return "`" + rt.handler.media + "`"
 	case rt.status() == "204":
 		return "204"
+	case rt.handler.proxy:
+		return ""
 	case isList(rt.response()):
 		return "a list of " + describe(rt.response().Properties[0].Schema.Items)
 	}
@@ -190,6 +218,12 @@ func (rt route) response() *contract.Schema {
 // isList reports whether an object is the response of a list.
 func isList(s *contract.Schema) bool {
 	return s != nil && slices.Equal(fieldNames(s), []string{"data", "total", "offset", "has_more"})
+}
+
+func fieldsText(s *contract.Schema) string {
+	out := &bytes.Buffer{}
+	fieldsTable(out, s)
+	return out.String()
 }
 
 // fieldsTable writes a table of the fields of an object.
