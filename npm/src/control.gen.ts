@@ -441,7 +441,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Performs one action on several messages. Select the messages by `ids` or by the parameters. If a request has both, the action fails for each message that does not match the parameters. The action `restore` requires `ids`, because the outbox does not contain deleted messages. With `percent`, the server chooses this share of the messages at random: with the same seed and the same order of calls, it chooses the messages at the same positions in the list. The other fields of the body, such as `category`, are those that the single action takes; a field that the action does not read is an error. */
+        /** Performs one action on several messages. These rules apply: - Select the messages by `ids` or by the parameters. If a request has both, the action fails for each message that does not match the parameters. - The action `restore` requires `ids`, because the outbox does not contain deleted messages. - With `percent`, the server chooses this share of the messages at random. With the same seed and order of calls, it chooses the messages at the same positions in the list. - The other fields, such as `category`, are the fields of the single action. A field that the action does not read is an error. */
         post: operations["postOutboxActions"];
         delete?: never;
         options?: never;
