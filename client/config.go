@@ -227,11 +227,11 @@ type RetryConfig struct {
 	// negative, the client ignores Retry-After.
 	MaxRetryAfter time.Duration
 
-	// Unprocessed503WithRetryAfter declares a promise of the platform: the platform has
-	// not processed a request if its response is a 503 with a valid Retry-After header.
-	// The client then retries every request after such a response, including
-	// [Emails.Send], and a platform that breaks the promise may send duplicates. By
-	// default, the outcome after a 503 is unknown.
+	// Unprocessed503WithRetryAfter declares a promise of the platform: the platform has not
+	// processed a request if its response is a 503 with a valid Retry-After header. The
+	// client then retries every request after such a response, including [Emails.Send], so
+	// a platform that breaks the promise may send duplicates. By default, the outcome after
+	// a 503 is unknown.
 	Unprocessed503WithRetryAfter bool
 
 	// Budget is the retry budget that all calls of the client share. When it is exhausted,

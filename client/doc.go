@@ -158,9 +158,9 @@
 //
 // [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
 // individual calls. A 429 with a Retry-After header does not count, because other calls
-// can use up the platform's rate limit again and again. Instead, the client stops
-// retrying after such responses when the delays of the call, each at least 100 ms, exceed
-// [RetryConfig.MaxRetryAfter].
+// can use up the platform's rate limit again and again. Instead, the retries after such
+// responses end when the delays of the call, each at least 100 ms, exceed
+// [RetryConfig.MaxRetryAfter] in total.
 //
 // Between attempts, the client waits for a random time (exponential backoff with full
 // jitter) plus the delay in a Retry-After header. The client does not retry in these

@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 )
 
-// http1Platform responds to HTTP/1.1 requests on in-memory connections. Its tests need a synctest bubble, because
-// net/http waits in real time only 50 ms for the goroutine that wrote the request, and on a busy machine may then
-// not reuse the connection.
+// http1Platform responds to HTTP/1.1 requests on in-memory connections. Its tests need a synctest bubble: in real
+// time, net/http waits at most 50 ms for the goroutine that wrote the request, so on a busy machine it may not reuse
+// the connection.
 type http1Platform struct {
 	*Client
 

@@ -121,13 +121,15 @@ type ImportFailure struct {
 // If the source yields an address several times, ignoring letter case, Import keeps the
 // order, so the last imported value of each field replaces earlier values.
 //
-// The memory of an import is limited. It holds at most 16 MiB of contacts in flight and
-// their JSON, 4 MiB in the next batch and one more contact. Only a single contact can
-// exceed these limits. A contact counts as its text plus 128 bytes, 32 bytes for each
-// attribute and 16 bytes for each tag or interest. In addition, each concurrent request
-// keeps an array of BatchSize contacts, with at most 128 bytes each. The report stores
-// one entry for each group of consecutive contacts with the same status, and the rejected
-// contacts unless [ImportOptions].OnRejected is set.
+// An import limits its memory. The contacts in flight take at most 16 MiB, and so does
+// their JSON. In addition, there is the next batch of at most 4 MiB and one more contact.
+// Only a single contact can exceed these limits. A contact counts as its text plus 128
+// bytes, 32 bytes for each attribute and 16 bytes for each tag or interest.
+//
+// Not counted are an array of BatchSize contacts for each concurrent request, with at
+// most 128 bytes each, and the report. The report stores one entry for each group of
+// consecutive contacts with the same status, and the rejected contacts unless
+// [ImportOptions].OnRejected is set.
 //
 // The error is nil if Import read the whole source and all batches succeeded, even if the
 // platform rejected some contacts. If an option is invalid, the error is [ErrValidation],

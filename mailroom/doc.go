@@ -60,8 +60,8 @@
 // # Sending
 //
 // [Room.Enqueue] adds an email with a key to the outbox. If the context carries a transaction of the
-// application, the email is part of it. The Room sends the email of a key at most once. If a request
-// fails, the next step depends on what the platform did:
+// application, Enqueue uses it. The Room sends the email of a key at most once. If a request fails, the
+// next step depends on what the platform did:
 //
 //   - If the platform certainly did not process the request, the Room sends the email
 //     again later, for at most [Options].RetryFor.
