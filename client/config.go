@@ -161,9 +161,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// maxConns is the maximum number of connections to the platform. It equals the limit of
-// http.DefaultTransport for idle connections, because a burst would otherwise open
-// connections that are closed after it, and could exhaust the file descriptors.
+// maxConns is the maximum number of connections to the platform. http.DefaultTransport
+// has the same limit, but only for idle connections, so a burst can open more
+// connections, which are closed after it or even exhaust the file descriptors.
 const maxConns = 100
 
 // pingTimeout is both the time without a received frame after which net/http sends an

@@ -117,9 +117,9 @@
 // matches [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client returns the
 // resource together with the error.
 //
-// A platform sends a campaign immediately if the scheduled time has passed. It then need
-// not return the time, and may return a later one that is at most one minute after the
-// current time, or not after the campaign's updated_on.
+// A platform sends a campaign immediately if the scheduled time has passed, so the
+// response then need not contain the time. It may contain a later time, but at most one
+// minute after the current time, or not after the campaign's updated_on.
 //
 // # Retries
 //

@@ -126,10 +126,10 @@ type ImportFailure struct {
 // Only a single contact can exceed these limits. A contact counts as its text plus 128
 // bytes, 32 bytes for each attribute and 16 bytes for each tag or interest.
 //
-// Not counted are an array of BatchSize contacts for each concurrent request, with at
-// most 128 bytes each, and the report. The report stores one entry for each group of
-// consecutive contacts with the same status, and the rejected contacts unless
-// [ImportOptions].OnRejected is set.
+// These limits do not include an array of BatchSize contacts for each concurrent
+// request, with at most 128 bytes each, and the report. The report stores one entry for
+// each group of consecutive contacts with the same status, and the rejected contacts
+// unless [ImportOptions].OnRejected is set.
 //
 // The error is nil if Import read the whole source and all batches succeeded, even if the
 // platform rejected some contacts. If an option is invalid, the error is [ErrValidation],
