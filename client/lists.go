@@ -10,8 +10,8 @@ type Lists struct{ handler handler }
 // same list, but empty duplicate lists can remain, because the API cannot delete lists.
 // Call [Lists.AcceptPolicy] before you send to the list.
 //
-// If a request fails, even with [ErrOutcomeUnknown], call Ensure again, which finds the
-// list if it was created. If the name is empty, the error is [ErrValidation].
+// If a request fails, even with [ErrOutcomeUnknown], call Ensure again. If the name is
+// empty, the error is [ErrValidation].
 func (s *Lists) Ensure(ctx context.Context, list ListCreate) (List, error) {
 	first, _, err := ensure(
 		func() (List, error) { return s.Find(ctx, list.Name) },

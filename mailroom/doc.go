@@ -78,7 +78,7 @@
 // doubles with each further failure. After the pause, one request is sent alone, and only if it succeeds,
 // all workers continue. So at the start of an outage, each request in progress can have an unknown
 // outcome, but later only one request after each pause. After 30 s without a success, the next request is
-// sent alone too, because the platform may be down.
+// sent alone too.
 //
 // # Notices
 //

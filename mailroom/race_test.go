@@ -294,8 +294,8 @@ func TestReschedule(t *testing.T) {
 	})
 }
 
-// TestEarlyJob: a job that comes a little before the time of its item waits. If it comes much earlier, it ends,
-// because another job comes at that time.
+// TestEarlyJob: a job that comes a little before the time of its item waits. A job that comes much earlier ends,
+// because another comes at that time.
 func TestEarlyJob(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start(func(o *Options) { o.External = true })

@@ -71,9 +71,8 @@ type Config struct {
 	// RecordEvents enables the recording of events that no webhook
 	// subscribes to; see [Server.Events].
 	RecordEvents bool
-	// Console is the handler of the web console. It serves GET requests under /_mock/ that
-	// no control route handles. If Console is set, the server redirects browsers from / to
-	// the console.
+	// Console is the web console, which serves GET requests under /_mock/ that no control
+	// route handles. If it is set, the server redirects browsers from / to it.
 	Console http.Handler
 	// SkipValidation disables the validation of requests against the OpenAPI document, for
 	// benchmarks. The request handlers still check their input, but the location of an

@@ -122,9 +122,8 @@ func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (del
 func (s *Server) Redeliver(deliveryID string) error { return s.engine.Deliveries.Redeliver(deliveryID) }
 
 // DiagnoseSignature explains why a signature or the secret is invalid. The result
-// describes a common cause, or states that none was detected. If the signature is
-// valid, the result is "". You can log the result, because it contains neither the
-// secret nor a signature.
+// describes a common cause, or states that none was detected, or is "" if the signature
+// is valid. You can log it, because it contains neither the secret nor a signature.
 func DiagnoseSignature(secret webhook.Secret, body []byte, given string) string {
 	return signature.Diagnose(secret, body, given)
 }

@@ -23,9 +23,9 @@ const (
 	minRate     = 64 << 10         // bytes of a body per additional second
 )
 
-// waiting contains the connections without a request in progress, oldest first. If
-// there are more than maxWaiting, it closes the oldest one. Shutdown closes all of
-// them, because [http.Server.Shutdown] would wait five seconds for a new connection.
+// waiting contains the connections without a request in progress, oldest first. Above
+// maxWaiting, it closes the oldest one. Shutdown closes all of them, because
+// [http.Server.Shutdown] would wait five seconds for a new connection.
 type waiting struct {
 	mu     sync.Mutex
 	conns  list.List

@@ -24,9 +24,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Diagnose explains why a signature or a secret is invalid. The returned text describes
-// the detected cause, or states that no common cause was detected. If the signature is
-// valid, Diagnose returns "". The text contains neither the secret nor a signature.
+// Diagnose explains why a signature or a secret is invalid. It returns the detected
+// cause, or a text that no common cause was detected, or "" if the signature is valid.
+// The text contains neither the secret nor a signature.
 func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
