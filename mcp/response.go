@@ -12,8 +12,8 @@ import (
 )
 
 // response stores the response of a request until all its calls are complete. If the
-// platform then has rejected the caller's token, a 401 with a challenge replaces the
-// response, because assistants do not get another token after a tool error.
+// platform rejects the caller's token, a 401 with a challenge replaces the response,
+// because assistants do not get another token after a tool error.
 type response struct {
 	header   http.Header
 	status   int

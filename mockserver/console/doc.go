@@ -18,11 +18,11 @@
 //
 // # Hostile content
 //
-// The console shows emails and other data that it must not trust. Therefore it shows
-// subjects, names, addresses, responses and errors only as text. Its
-// Content-Security-Policy blocks any assignment of markup, inline scripts and styles, and
-// content from other origins. The HTML of an email is in a frame without scripts, which
-// has its own origin and by default loads nothing from other servers.
+// The console must not trust emails and other data, so it shows subjects, names,
+// addresses, responses and errors only as text. Its Content-Security-Policy blocks any
+// assignment of markup, inline scripts and styles, and content from other origins. The
+// HTML of an email is in a frame without scripts, which has its own origin and by default
+// loads nothing from other servers.
 //
 // # Access
 //
