@@ -799,7 +799,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Adds the records in one or more seed objects. The body contains the objects in sequence, without an array. The records have the format of request bodies in the API, and can also contain values that the platform normally chooses, such as ids, statuses and secrets. Ids must be unique across all resources. A seed creates no events. At the first error, the route stops and keeps the records that it has already added. */
+        /** Adds the records in one or more seed objects, and fires no events. The body contains the objects in sequence, without an array: - The records have the format of request bodies in the API. They can also contain values that the platform normally chooses, such as ids, statuses and secrets. - Ids must be unique across all resources. - At the first error, the route stops and keeps the records that it has already added. */
         post: operations["postSeed"];
         delete?: never;
         options?: never;
