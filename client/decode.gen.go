@@ -42,7 +42,7 @@ func readCampaign(c *jsonscan.Cursor) (v Campaign) {
 			}
 			fallthrough
 		case "status":
-			v.Status = readEnum[CampaignStatus](c)
+			v.Status = readCampaignStatus(c)
 			if !c.SkipNameIfNext(`,"scheduled_for":`) {
 				continue
 			}
@@ -88,7 +88,7 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 			}
 			fallthrough
 		case "status":
-			v.Status = readEnum[events.ContactStatus](c)
+			v.Status = readContactStatus(c)
 			if !c.SkipNameIfNext(`,"subscribed_on":`) {
 				continue
 			}
@@ -118,7 +118,7 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 			}
 			fallthrough
 		case "last_bounce_type":
-			v.LastBounceType = readEnum[events.BounceType](c)
+			v.LastBounceType = readBounceType(c)
 			if !c.SkipNameIfNext(`,"bounces_count":`) {
 				continue
 			}
@@ -186,7 +186,7 @@ func readSubmittedEmail(c *jsonscan.Cursor) (v SubmittedEmail) {
 		case "email":
 			v.To = c.String()
 		case "status":
-			v.Status = readEnum[EmailStatus](c)
+			v.Status = readEmailStatus(c)
 		default:
 			c.Skip()
 		}
@@ -374,13 +374,13 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 		case "opens":
 			v.Opens = c.Int()
 		case "reason":
-			v.Reason = readEnum[events.RejectReason](c)
+			v.Reason = readRejectReason(c)
 		case "reported_as_spam":
 			v.ReportedAsSpam = c.Bool()
 		case "sender":
 			v.Sender = readSender(c)
 		case "status":
-			v.Status = readEnum[EmailStatus](c)
+			v.Status = readEmailStatus(c)
 		case "subject":
 			v.Subject = c.String()
 		case "submitted_on":
@@ -460,7 +460,7 @@ func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
 			}
 			fallthrough
 		case "status":
-			v.Status = readEnum[WorkflowStatus](c)
+			v.Status = readWorkflowStatus(c)
 			if !c.SkipNameIfNext(`,"created_on":`) {
 				continue
 			}
@@ -526,7 +526,7 @@ func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 		case "webhook_id":
 			v.ID = readAnyID(c)
 		case "events":
-			v.Events = jsonscan.Slice(c, readEventName)
+			v.Events = jsonscan.Slice(c, readName)
 		case "hash_function":
 			v.HashFunction = c.String()
 		case "rate_limit":
@@ -536,7 +536,7 @@ func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 		case "secret":
 			v.Secret = readSecret(c)
 		case "status":
-			v.Status = readEnum[WebhookStatus](c)
+			v.Status = readWebhookStatus(c)
 		case "url":
 			v.URL = c.String()
 		default:
@@ -602,6 +602,14 @@ func readSender(c *jsonscan.Cursor) (v Sender) {
 	return v
 }
 
+func readCampaignStatus(c *jsonscan.Cursor) CampaignStatus {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "incomplete", "scheduled", "delivering", "delivered")
+	}
+	return CampaignStatus(text)
+}
+
 func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
@@ -620,6 +628,22 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 	return v
 }
 
+func readBounceType(c *jsonscan.Cursor) events.BounceType {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "none", "hard", "soft")
+	}
+	return events.BounceType(text)
+}
+
+func readContactStatus(c *jsonscan.Cursor) events.ContactStatus {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "active", "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed")
+	}
+	return events.ContactStatus(text)
+}
+
 func readPagination(c *jsonscan.Cursor) (v Pagination) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
@@ -634,6 +658,14 @@ func readPagination(c *jsonscan.Cursor) (v Pagination) {
 		}
 	}
 	return v
+}
+
+func readEmailStatus(c *jsonscan.Cursor) EmailStatus {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "queued", "delivered", "bounced", "rejected", "error")
+	}
+	return EmailStatus(text)
 }
 
 func readTemplateContent(c *jsonscan.Cursor) (v TemplateContent) {
@@ -670,13 +702,13 @@ func readEmailBounce(c *jsonscan.Cursor) (v EmailBounce) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "category":
-			v.Category = readEnum[events.BounceCategory](c)
+			v.Category = readBounceCategory(c)
 		case "dsn_message":
 			v.DSNMessage = c.String()
 		case "occurred_on":
 			v.OccurredOn = readTime(c)
 		case "type":
-			v.Type = readEnum[events.BounceType](c)
+			v.Type = readBounceType(c)
 		default:
 			c.Skip()
 		}
@@ -684,14 +716,58 @@ func readEmailBounce(c *jsonscan.Cursor) (v EmailBounce) {
 	return v
 }
 
-func readEmailType(c *jsonscan.Cursor) EmailType { return EmailType(readEnum[EmailType](c)) }
+func readRejectReason(c *jsonscan.Cursor) events.RejectReason {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed")
+	}
+	return events.RejectReason(text)
+}
+
+func readEmailType(c *jsonscan.Cursor) EmailType {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "marketing", "transactional")
+	}
+	return EmailType(text)
+}
+
+func readWorkflowStatus(c *jsonscan.Cursor) WorkflowStatus {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "active", "inactive")
+	}
+	return WorkflowStatus(text)
+}
 
 func readWorkflowTrigger(c *jsonscan.Cursor) WorkflowTrigger {
-	return WorkflowTrigger(readEnum[WorkflowTrigger](c))
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "subscribed")
+	}
+	return WorkflowTrigger(text)
+}
+
+func readName(c *jsonscan.Cursor) events.Name {
+	text := c.String()
+	text = jsonscan.Fold(text, "Contact.Added", "Contact.Unsubscribed", "Email.Opened", "Email.Clicked", "Email.Bounced", "Campaign.Sent", "Campaign.Scheduled", "Email.ReportedAsSpam", "Email.Unsubscribed", "Email.GlobalUnsubscribed", "Email.Rejected", "Email.Error", "Contact.Removed", "SuppressedEmail.Added")
+	return events.Name(text)
 }
 
 func readRateLimitPeriod(c *jsonscan.Cursor) RateLimitPeriod {
-	return RateLimitPeriod(readEnum[RateLimitPeriod](c))
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "day", "hour", "minute", "second")
+	}
+	return RateLimitPeriod(text)
+}
+
+func readWebhookStatus(c *jsonscan.Cursor) WebhookStatus {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "active", "archived")
+	}
+	return WebhookStatus(text)
 }
 
 func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
@@ -713,7 +789,7 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 			}
 			fallthrough
 		case "events":
-			v.Events = jsonscan.Slice(c, readEventName)
+			v.Events = jsonscan.Slice(c, readName)
 			if !c.SkipNameIfNext(`,"rate_limit":`) {
 				continue
 			}
@@ -731,7 +807,7 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 			}
 			fallthrough
 		case "status":
-			v.Status = readEnum[WebhookStatus](c)
+			v.Status = readWebhookStatus(c)
 		default:
 			c.Skip()
 		}
@@ -741,4 +817,12 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 		c.Missing(start, "webhook_id")
 	}
 	return v
+}
+
+func readBounceCategory(c *jsonscan.Cursor) events.BounceCategory {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "bounce_ac", "bounce_ar", "bounce_mb", "bounce_cr", "bounce_df", "bounce_hb", "bounce_fm", "bounce_sb", "bounce_tr")
+	}
+	return events.BounceCategory(text)
 }

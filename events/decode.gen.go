@@ -513,7 +513,7 @@ func readRecipientContext(c *jsonscan.Cursor) (v RecipientContext) {
 func readRejectReason(c *jsonscan.Cursor) RejectReason {
 	text := c.String()
 	if jsonscan.HasUpper(text) {
-		text = jsonscan.Fold(text, "bounced", "unsubscribed", "pending", "spam", "deleted", "suppressed")
+		text = jsonscan.Fold(text, "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed")
 	}
 	return RejectReason(text)
 }
@@ -691,7 +691,7 @@ func readComplainingContact(c *jsonscan.Cursor) (v ComplainingContact) {
 func readContactStatus(c *jsonscan.Cursor) ContactStatus {
 	text := c.String()
 	if jsonscan.HasUpper(text) {
-		text = jsonscan.Fold(text, "active", "pending", "unsubscribed", "deleted", "spam", "bounced", "suppressed")
+		text = jsonscan.Fold(text, "active", "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed")
 	}
 	return ContactStatus(text)
 }
@@ -710,10 +710,18 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 	return v
 }
 
+func readBounceType(c *jsonscan.Cursor) BounceType {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "none", "hard", "soft")
+	}
+	return BounceType(text)
+}
+
 func readBounceCategory(c *jsonscan.Cursor) BounceCategory {
 	text := c.String()
 	if jsonscan.HasUpper(text) {
-		text = jsonscan.Fold(text, "bounce_hb", "bounce_sb", "bounce_fm", "bounce_mb", "bounce_tr", "bounce_df", "bounce_ar", "bounce_cr", "bounce_ac")
+		text = jsonscan.Fold(text, "bounce_ac", "bounce_ar", "bounce_mb", "bounce_cr", "bounce_df", "bounce_hb", "bounce_fm", "bounce_sb", "bounce_tr")
 	}
 	return BounceCategory(text)
 }

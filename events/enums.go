@@ -1,7 +1,5 @@
 package events
 
-import "example.com/emailplatform/internal/json/jsonscan"
-
 // SendingType describes how an email was sent, for example by a campaign. The
 // sending type determines the payload type of bounces and spam complaints
 // (specification, "Shape of data by sending type").
@@ -31,10 +29,6 @@ const (
 	BounceTypeHard BounceType = "hard" // permanent
 	BounceTypeSoft BounceType = "soft" // temporary
 )
-
-func readBounceType(c *jsonscan.Cursor) BounceType {
-	return jsonscan.Fold(jsonscan.Text[BounceType](c), BounceTypeNone, BounceTypeHard, BounceTypeSoft)
-}
 
 // Hard reports whether the category is [BounceCategoryHard]: the address does not exist
 // or never accepts email, so further emails would harm the sender's reputation.

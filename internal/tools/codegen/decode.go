@@ -4,8 +4,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/types"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/oapi-codegen/oapi-codegen/v2/pkg/codegen"
 
@@ -17,6 +20,7 @@ import (
 type decoder struct {
 	order map[string][]string // for responses: the fields of list elements in openapi.yaml, by type
 	hand  map[string]ast.Expr // types in handwritten files
+	known map[string][]string // the values of constants, by the type as the package writes it
 	roots []string            // types whose readers the package calls, in the order of their first use
 	types map[string]codegen.TypeDefinition
 	need  []string // types with readers, which grows
@@ -26,8 +30,8 @@ type decoder struct {
 type reader struct {
 	codegen.TypeDefinition
 
-	Value    string // reads a value that is not a struct
-	Known    string // the values of an enumeration, in lower case
+	Value    string   // reads a value that is not a struct
+	Known    []string // the known values of a string type, in lower case except events.Name
 	Fields   []readField
 	Identity readField // the field that every response has
 	Strict   bool      // a value of the wrong type is an error
@@ -44,6 +48,10 @@ type readField struct {
 // responses.
 func newDecoder(dir string, order map[string][]string) *decoder {
 	d := &decoder{order: order, hand: map[string]ast.Expr{}, types: map[string]codegen.TypeDefinition{}}
+	d.known = constants(dir, "")
+	if order != nil {
+		maps.Copy(d.known, constants(filepath.Join(dir, "..", "events"), "events."))
+	}
 	for _, file := range parseFiles(dir, "types.gen.go", "requests.gen.go", "decode.gen.go") {
 		d.scan(file)
 	}
@@ -81,21 +89,19 @@ func (d *decoder) readers(all []codegen.TypeDefinition) (out []reader) {
 }
 
 func (d *decoder) needs(name string) {
-	if _, ok := d.types[name]; ok && !slices.Contains(d.need, name) {
+	if _, ok := d.types[name]; (ok || d.known[name] != nil) && !slices.Contains(d.need, name) {
 		d.need = append(d.need, name)
 	}
 }
 
 func (d *decoder) reader(name string) reader {
 	r := reader{TypeDefinition: d.types[name]}
+	if r.Known = d.known[name]; r.Known != nil {
+		r.TypeName = name
+		return r
+	}
 	if r.Schema.Properties == nil {
 		r.Value = d.value(must.Get(parser.ParseExpr(r.Schema.TypeDecl())))
-		if known := values(r.Schema.OAPISchema); known != nil && d.order == nil {
-			r.Known = `"` + strings.Join(known, `", "`) + `"`
-		}
-		if d.order != nil && r.Value == "c.String()" {
-			r.Value = "readEnum[" + name + "](c)"
-		}
 		return r
 	}
 	r.Strict = r.Schema.OAPISchema.Extensions["x-strict"] == true
@@ -175,16 +181,12 @@ func (d *decoder) function(t ast.Expr) string {
 	switch method := cursorMethod(name); {
 	case method != "":
 		return "(*jsonscan.Cursor)." + method
-	case name == "events.Name" && d.order != nil:
-		return "readEventName"
-	case d.isText(name) && d.order != nil:
-		return "readEnum[" + name + "]"
-	case d.isText(name):
+	case d.isText(name) && d.known[name] == nil:
 		return "jsonscan.Text[" + name + "]"
 	}
+	d.needs(name)
 	switch t := t.(type) {
 	case *ast.Ident:
-		d.needs(t.Name)
 		return "read" + t.Name
 	case *ast.SelectorExpr: // a type of another package
 		return "read" + t.Sel.Name
@@ -196,6 +198,17 @@ func (d *decoder) function(t ast.Expr) string {
 func (d *decoder) isText(name string) bool {
 	id, ok := d.hand[name].(*ast.Ident)
 	return ok && id.Name == "string" || strings.HasPrefix(name, "events.")
+}
+
+// Base returns the name of the type without its package.
+func (r reader) Base() string { return r.TypeName[strings.LastIndexByte(r.TypeName, '.')+1:] }
+
+// List returns the known values as arguments of a call.
+func (r reader) List() string { return `"` + strings.Join(r.Known, `", "`) + `"` }
+
+// Lower reports whether the known values are in lower case, so that a value in lower case is not compared with them.
+func (r reader) Lower() bool {
+	return !strings.ContainsFunc(strings.Join(r.Known, ""), unicode.IsUpper)
 }
 
 func cursorMethod(name string) string {

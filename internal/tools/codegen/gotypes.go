@@ -20,7 +20,6 @@ type special struct {
 var specials = map[string]special{
 	"AnyID":            {goType: "string", read: "readAnyID(c)"},
 	"AnyText":          {goType: "string", read: "c.Scalar()"},
-	"BounceType":       {read: "readBounceType(c)"},
 	"AttributeObject":  {goType: "Attributes", write: "writeAttributes"},
 	"ID":               {write: "writeID"},
 	"Null[string]":     {write: "writeNullString"},

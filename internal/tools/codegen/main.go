@@ -40,8 +40,8 @@ func main() {
 // generate writes all files below root.
 func generate(root string) {
 	doc := must.Get(readDocument(filepath.Join(root, "openapi.yaml")))
+	generateEvents(root, doc) // before client, which reads the values of its types
 	oapiCodegen(root, filepath.Join(root, "client"), "client.yaml", doc.elements())
-	generateEvents(root, doc)
 	mock := filepath.Join(root, "mockserver", "internal")
 	oapiCodegen(root, filepath.Join(mock, "api"), "mock.yaml", nil)
 	writeAll(mock, mockFiles(doc))
@@ -51,14 +51,8 @@ func generate(root string) {
 
 func generateEvents(root string, doc *document) {
 	dir := filepath.Join(root, "events")
-	files := eventFiles(doc)
-	writeAll(dir, files)
+	writeAll(dir, eventFiles(doc))
 	oapiCodegen(root, dir, "events.yaml", nil)
-	for _, path := range must.Get(filepath.Glob(filepath.Join(dir, "testdata", "*.json"))) {
-		if _, kept := files["testdata/"+filepath.Base(path)]; !kept {
-			must.OK(os.Remove(path))
-		}
-	}
 }
 
 // writeAll writes files, by their paths below dir.

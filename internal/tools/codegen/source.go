@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"example.com/emailplatform/internal/tools/must"
@@ -19,4 +20,24 @@ func parseFiles(dir string, skip ...string) (files []*ast.File) {
 		}
 	}
 	return files
+}
+
+// constants returns the values of the string constants of a package by their type, with a prefix before its name.
+func constants(dir, prefix string) map[string][]string {
+	out := map[string][]string{}
+	for _, file := range parseFiles(dir, "decode.gen.go") {
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 {
+				return true
+			}
+			typ, named := spec.Type.(*ast.Ident)
+			value, literal := spec.Values[0].(*ast.BasicLit)
+			if named && literal && value.Kind == token.STRING {
+				out[prefix+typ.Name] = append(out[prefix+typ.Name], must.Get(strconv.Unquote(value.Value)))
+			}
+			return true
+		})
+	}
+	return out
 }
