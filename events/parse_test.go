@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
 	"reflect"
-	"strings"
+	"slices"
 	"sync"
 	"testing"
 
@@ -18,24 +18,26 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// deliveries returns the names of the files in testdata, the examples of openapi.yaml.
-func deliveries(t testing.TB) []string {
+// readDeliveries returns the examples of openapi.yaml by name.
+func readDeliveries(t testing.TB) (all map[string]json.RawMessage) {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no testdata", err)
-	}
-	for i, file := range files {
-		files[i] = strings.TrimSuffix(filepath.Base(file), ".json")
-	}
-	return files
+	file, err := os.ReadFile("testdata/deliveries.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(file, &all))
+	return all
 }
 
-// delivery returns the body in testdata/name.json.
+// deliveries returns the names of the deliveries in testdata, sorted.
+func deliveries(t testing.TB) []string {
+	t.Helper()
+	return slices.Sorted(maps.Keys(readDeliveries(t)))
+}
+
+// delivery returns the body of a delivery in testdata.
 func delivery(t testing.TB, name string) []byte {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join("testdata", name+".json"))
-	require.NoError(t, err)
+	body := readDeliveries(t)[name]
+	require.NotNil(t, body, name)
 	return body
 }
 
@@ -59,7 +61,7 @@ func fieldsOf(ev *events.Event) events.Event {
 	return events.Event{ID: ev.ID, Name: ev.Name, Time: ev.Time, AccountID: ev.AccountID, User: ev.User, IP: ev.IP, Data: ev.Data}
 }
 
-// compact returns the body in testdata/name.json as the platform would send it.
+// compact returns the body of a delivery in testdata as the platform would send it.
 func compact(tb testing.TB, name string) []byte {
 	tb.Helper()
 	var b bytes.Buffer

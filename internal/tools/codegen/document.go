@@ -204,7 +204,7 @@ func (doc *document) readEvents() error {
 		}
 		doc.events = append(doc.events, e)
 		for _, x := range e.Examples {
-			if shown[x.Name] { // each example is a file in testdata
+			if shown[x.Name] { // the names of examples are keys in testdata
 				errs = append(errs, fmt.Errorf("openapi.yaml: event %s: example %s: another has this name", name, x.Name))
 			}
 			shown[x.Name] = true

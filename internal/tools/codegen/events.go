@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"go/format"
 	"slices"
+	"strings"
 	"text/template"
 
 	"example.com/emailplatform/internal/tools/must"
@@ -35,19 +36,21 @@ func general(all []event) []event {
 // testdata, by their paths.
 func eventFiles(doc *document) map[string][]byte {
 	var shapes []shape
-	files := map[string][]byte{}
+	var examples []string
 	for _, e := range doc.events {
 		shapes = append(shapes, e.Shapes...)
 		for _, x := range e.Examples {
-			var indented bytes.Buffer
-			must.OK(json.Indent(&indented, []byte(x.Body+"\n"), "", "  "))
-			files["testdata/"+x.Name+".json"] = indented.Bytes()
+			examples = append(examples, `"`+x.Name+`":`+x.Body)
 		}
 	}
-	files["events.gen.go"] = execute("events.tmpl", map[string]any{
-		"Events": doc.events, "Shapes": shapes, "ContactStatuses": values(doc.schema("ContactStatus")),
-	})
-	return files
+	var indented bytes.Buffer
+	must.OK(json.Indent(&indented, []byte("{"+strings.Join(examples, ",")+"}\n"), "", "  "))
+	return map[string][]byte{
+		"testdata/deliveries.json": indented.Bytes(),
+		"events.gen.go": execute("events.tmpl", map[string]any{
+			"Events": doc.events, "Shapes": shapes, "ContactStatuses": values(doc.schema("ContactStatus")),
+		}),
+	}
 }
 
 type choice struct{ Shape, Value string }
