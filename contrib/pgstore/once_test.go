@@ -19,14 +19,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/contrib/pgstore"
-	"example.com/emailplatform/contrib/pgstore/internal/testdb"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/testservers"
 	"example.com/emailplatform/webhook"
 	"example.com/emailplatform/webhook/webhooktest"
 )
 
+// urls returns the URL in POSTGRES_URL and, if it is set, the URL in PGBOUNCER_URL, which is required with CI=true.
+func urls(t testing.TB) map[string]string {
+	t.Helper()
+	found := map[string]string{"direct": testservers.Address(t, "POSTGRES_URL")}
+	if os.Getenv("PGBOUNCER_URL") != "" || os.Getenv("CI") == "true" {
+		found["PgBouncer"] = testservers.Address(t, "PGBOUNCER_URL")
+	}
+	return found
+}
+
 func TestOnce(t *testing.T) {
-	for way, url := range testdb.URLs(t) {
+	for way, url := range urls(t) {
 		t.Run(way, func(t *testing.T) {
 			webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return pgstore.NewOnce(newPool(t, url), pgstore.OnceOptions{}) })
 		})
@@ -34,11 +44,11 @@ func TestOnce(t *testing.T) {
 }
 
 func TestOnceCrash(t *testing.T) {
-	for way, url := range testdb.URLs(t) {
+	for way, url := range urls(t) {
 		t.Run(way, func(t *testing.T) {
 			webhooktest.TestCrash(t, func(t *testing.T) (webhook.Once, func()) {
-				wire := &testdb.Wire{}
-				return pgstore.NewOnce(newPool(t, url, through(wire)), pgstore.OnceOptions{}), wire.Cut
+				w := &wire{}
+				return pgstore.NewOnce(newPool(t, url, through(w)), pgstore.OnceOptions{}), w.cut
 			})
 		})
 	}
@@ -65,8 +75,8 @@ func count(t testing.TB, pool *pgxpool.Pool, table string) (n int) {
 func TestModel(t *testing.T) {
 	pool := direct(t)
 	once, effects := pgstore.NewOnce(pool, pgstore.OnceOptions{}), table(t, pool)
-	store := testdb.Store{
-		Do: func(key string, handler func(func(string, int) error) error) (bool, error) {
+	store := modeled{
+		do: func(key string, handler func(func(string, int) error) error) (bool, error) {
 			return once.Do(t.Context(), key, func(ctx context.Context) error {
 				tx, err := pgstore.Tx(ctx)
 				if err != nil {
@@ -75,20 +85,18 @@ func TestModel(t *testing.T) {
 				return handler(func(name string, row int) error { return step(ctx, tx, name, effects, row) })
 			})
 		},
-		More: []string{"Commit()", "Rollback()", "Begin() commits", "Begin() fails", "BeginFunc commits", "BeginFunc fails"},
-		Rows: func() ([]int, error) {
+		rows: func() ([]int, error) {
 			rows, err := pool.Query(t.Context(), "WITH r AS (DELETE FROM "+effects+" RETURNING key::int) SELECT key FROM r ORDER BY key")
 			if err != nil {
 				return nil, err
 			}
 			return pgx.CollectRows(rows, pgx.RowTo[int])
 		},
-		Managed: pgstore.ErrTxManaged,
 	}
-	store.Check(t, 500)
+	store.check(t, 500)
 }
 
-// step runs a step of testdb.
+// step runs one of steps.
 func step(ctx context.Context, tx pgx.Tx, name, effects string, row int) error {
 	insert := fmt.Sprintf("INSERT INTO %s VALUES (%d)", effects, row)
 	in := func(db beginner) error {
@@ -221,7 +229,7 @@ func TestPoolIsExhausted(t *testing.T) {
 }
 
 func TestForget(t *testing.T) {
-	for way, url := range testdb.URLs(t) {
+	for way, url := range urls(t) {
 		t.Run(way, func(t *testing.T) {
 			pool := newPool(t, url)
 			once, young := pgstore.NewOnce(pool, pgstore.OnceOptions{}), rand.Text()
@@ -357,9 +365,9 @@ func newPool(t testing.TB, url string, change ...func(*pgxpool.Config)) *pgxpool
 
 func direct(t testing.TB, change ...func(*pgxpool.Config)) *pgxpool.Pool {
 	t.Helper()
-	return newPool(t, testdb.URLs(t)["direct"], change...)
+	return newPool(t, testservers.Address(t, "POSTGRES_URL"), change...)
 }
 
-func through(wire *testdb.Wire) func(*pgxpool.Config) {
-	return func(cfg *pgxpool.Config) { cfg.ConnConfig.DialFunc = wire.Dial }
+func through(w *wire) func(*pgxpool.Config) {
+	return func(cfg *pgxpool.Config) { cfg.ConnConfig.DialFunc = w.dial }
 }

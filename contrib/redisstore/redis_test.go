@@ -12,19 +12,14 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tests/testservers"
 )
 
 // newRedis returns a client of the Redis of REDIS_ADDR.
 func newRedis(t testing.TB) *redis.Client {
 	t.Helper()
-	addr := os.Getenv("REDIS_ADDR")
-	if addr == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("REDIS_ADDR is not set: CI needs a Redis")
-		}
-		t.Skip("SKIPPED, nothing was tested: set REDIS_ADDR to a Redis server that the tests can change")
-	}
-	return connect(t, addr)
+	return connect(t, testservers.Address(t, "REDIS_ADDR"))
 }
 
 func connect(t testing.TB, addr string) *redis.Client {

@@ -2,13 +2,9 @@ package riverjobs_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,14 +12,15 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib" // for testservers
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/contrib/riverjobs"
+	"example.com/emailplatform/internal/tests/testservers"
 	"example.com/emailplatform/mailroom"
 	"example.com/emailplatform/mockserver"
 )
@@ -57,27 +54,7 @@ func newShop(t *testing.T) *shop {
 // newDatabase returns a database of its own, with all tables.
 func newDatabase(t *testing.T) *pgxpool.Pool {
 	t.Helper()
-	address := os.Getenv("POSTGRES_URL")
-	if address == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("POSTGRES_URL is not set: CI needs a PostgreSQL")
-		}
-		t.Skip("SKIPPED, nothing was tested: set POSTGRES_URL to a PostgreSQL server where the user can create databases")
-	}
-	server, err := pgx.Connect(t.Context(), address)
-	require.NoError(t, err)
-	name := fmt.Sprintf("riverjobs_%d", time.Now().UnixNano())
-	_, err = server.Exec(t.Context(), "CREATE DATABASE "+name)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		ctx := context.Background() //nolint:usetesting // t.Context has ended
-		_, err := server.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
-		assert.NoError(t, errors.Join(err, server.Close(ctx)))
-	})
-	u, err := url.Parse(address)
-	require.NoError(t, err)
-	u.Path = "/" + name
-	pool, err := pgxpool.New(t.Context(), u.String())
+	pool, err := pgxpool.New(t.Context(), testservers.NewDatabase(t))
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	migrator, err := rivermigrate.New(riverpgxv5.New(pool), nil)

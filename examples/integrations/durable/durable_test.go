@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,11 +15,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib" // for testservers
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
 
 	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/internal/tests/testservers"
 	"example.com/emailplatform/webhook"
 )
 
@@ -36,33 +37,12 @@ const secret = "whsec_durable_example"
 
 var check = recipes.Check
 
-// newDatabase creates a database on the server of POSTGRES_URL, applies the migrations and returns a pool.
+// newDatabase creates a database, applies the migrations and returns a pool.
 func newDatabase(t *testing.T) *pgxpool.Pool {
 	t.Helper()
-	address := os.Getenv("POSTGRES_URL")
-	if address == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("POSTGRES_URL is not set: CI needs a PostgreSQL")
-		}
-		t.Skip("SKIPPED, nothing was tested: set POSTGRES_URL to a PostgreSQL server where the user can create databases")
-	}
-	server, err := pgx.Connect(t.Context(), address)
-	check(t, err)
-	name := fmt.Sprintf("durable_%d", time.Now().UnixNano())
-	_, err = server.Exec(t.Context(), "CREATE DATABASE "+name)
-	check(t, err)
-	t.Cleanup(func() {
-		ctx := context.Background() //nolint:usetesting // t.Context has ended
-		_, err := server.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
-		if err := errors.Join(err, server.Close(ctx)); err != nil {
-			t.Error(err)
-		}
-	})
-	u, err := url.Parse(server.Config().ConnString())
-	check(t, err)
-	u.Path = "/" + name
-	t.Setenv("POSTGRES_URL", u.String()) // for the processes that a test starts
-	pool, err := pgxpool.New(t.Context(), u.String())
+	url := testservers.NewDatabase(t)
+	t.Setenv("POSTGRES_URL", url) // for the processes that a test starts
+	pool, err := pgxpool.New(t.Context(), url)
 	check(t, err)
 	t.Cleanup(pool.Close)
 	check(t, migrate(t.Context(), pool))

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -20,6 +19,7 @@ import (
 
 	"example.com/emailplatform/contrib/pgstore"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/testservers"
 	"example.com/emailplatform/webhook"
 )
 
@@ -212,14 +212,7 @@ func (f *forgetful) Do(ctx context.Context, key string, fn func(context.Context)
 // TestEffectsAreWrittenOnce: even if an event is delivered again after its commit, it has one effect. A failed
 // attempt leaves no effect.
 func TestEffectsAreWrittenOnce(t *testing.T) {
-	url := os.Getenv("POSTGRES_URL")
-	if url == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("POSTGRES_URL is not set: CI needs a PostgreSQL")
-		}
-		t.Skip("SKIPPED, nothing was tested: set POSTGRES_URL to a PostgreSQL")
-	}
-	pool, err := pgxpool.New(t.Context(), url)
+	pool, err := pgxpool.New(t.Context(), testservers.Address(t, "POSTGRES_URL"))
 	check(t, err)
 	t.Cleanup(pool.Close)
 	effects := fmt.Sprintf("effects_%d", time.Now().UnixNano())

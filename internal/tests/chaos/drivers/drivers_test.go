@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -24,6 +23,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"example.com/emailplatform/contrib/sqlstore"
+	"example.com/emailplatform/internal/tests/testservers"
 	"example.com/emailplatform/mailroom"
 	"example.com/emailplatform/mailroom/mailroomtest"
 	"example.com/emailplatform/webhook"
@@ -60,14 +60,7 @@ func each(t *testing.T, test func(t *testing.T, d database)) {
 // newSchema creates a schema in PostgreSQL, and returns the URL of a database with it as the default.
 func newSchema(t *testing.T) string {
 	t.Helper()
-	text := os.Getenv("POSTGRES_URL")
-	if text == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("POSTGRES_URL is not set")
-		}
-		t.Skip("POSTGRES_URL is not set")
-	}
-	u, err := url.Parse(text)
+	u, err := url.Parse(testservers.Address(t, "POSTGRES_URL"))
 	require.NoError(t, err)
 	query := u.Query()
 	query.Set("sslmode", "disable")

@@ -1,4 +1,4 @@
-package testdb
+package pgstore_test
 
 import (
 	"errors"
@@ -7,13 +7,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/emailplatform/contrib/pgstore"
 )
 
-// Steps are SQL statements that a handler can run in its transaction. In a statement,
-// INSERT stands for inserting the number of the step.
-var Steps = []string{
+// steps are SQL statements and calls that a handler can run in its transaction. In a
+// statement, INSERT stands for inserting the number of the step.
+var steps = []string{
 	"INSERT", "INSERT", "INSERT", "SELECT 1/0", "SAVEPOINT s", "ROLLBACK TO s", "RELEASE s",
 	"COMMIT", "ROLLBACK", "BEGIN", "COMMIT AND CHAIN", "ROLLBACK AND CHAIN",
+	"Commit()", "Rollback()", "Begin() commits", "Begin() fails", "BeginFunc commits", "BeginFunc fails",
 }
 
 // calls contains the SQL statements of steps that call driver methods. If the
@@ -27,38 +30,35 @@ var calls = map[string][]string{
 	"BeginFunc fails":   {"BEGIN", "INSERT", "ROLLBACK"},
 }
 
-// Store is a deduplication store with a table for handlers.
-type Store struct {
-	// Do handles an event. Each call to step() runs a step from Steps or More.
-	Do      func(key string, handler func(step func(name string, row int) error) error) (ran bool, err error)
-	More    []string              // additional steps: names of calls
-	Rows    func() ([]int, error) // returns and deletes all rows of the table
-	Managed error                 // error for handlers that ended the transaction
+// modeled is a deduplication store with a table for handlers.
+type modeled struct {
+	// do handles an event. Each call to step() runs one of steps.
+	do   func(key string, handler func(step func(name string, row int) error) error) (ran bool, err error)
+	rows func() ([]int, error) // returns and deletes all rows of the table
 }
 
-// ErrHandler is the error of a handler that fails.
-var ErrHandler = errors.New("the handler fails")
+// errHandler is the error of a handler that fails.
+var errHandler = errors.New("the handler fails")
 
-// Check runs random handlers. If and only if an event was handled, its rows and its key
+// check runs random handlers. If and only if an event was handled, its rows and its key
 // must be committed. A handler that ends the transaction must not count as successful.
-func (s *Store) Check(t *testing.T, handlers int) {
+func (s *modeled) check(t *testing.T, handlers int) {
 	t.Helper()
 	for range handlers {
-		seed := rand.Uint64()                                           //nolint:gosec // a test
-		if err := s.check(rand.New(rand.NewPCG(seed, 0))); err != nil { //nolint:gosec // a test
+		seed := rand.Uint64()                                              //nolint:gosec // a test
+		if err := s.checkOne(rand.New(rand.NewPCG(seed, 0))); err != nil { //nolint:gosec // a test
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 	}
 }
 
-func (s *Store) check(random *rand.Rand) error {
-	steps := slices.Concat(Steps, s.More)
+func (s *modeled) checkOne(random *rand.Rand) error {
 	m := model{open: true, guarded: true}
 	key := fmt.Sprint("model ", random.Uint64())
 	var done []string
 	var wrong error
 	fails := random.IntN(3) == 0
-	ran, err := s.Do(key, func(step func(string, int) error) error {
+	ran, err := s.do(key, func(step func(string, int) error) error {
 		for row := range random.IntN(8) {
 			name := steps[random.IntN(len(steps))]
 			done = append(done, name)
@@ -67,7 +67,7 @@ func (s *Store) check(random *rand.Rand) error {
 			}
 		}
 		if fails {
-			return ErrHandler
+			return errHandler
 		}
 		return nil
 	})
@@ -81,7 +81,7 @@ func (s *Store) check(random *rand.Rand) error {
 }
 
 // result compares the database with the model.
-func (s *Store) result(m *model, key string, fails, ran bool, err error) error {
+func (s *modeled) result(m *model, key string, fails, ran bool, err error) error {
 	handled := !fails && m.open && m.guarded && !m.aborted
 	want := m.committed
 	if handled {
@@ -90,15 +90,15 @@ func (s *Store) result(m *model, key string, fails, ran bool, err error) error {
 	switch {
 	case !ran || (err == nil) != handled:
 		return fmt.Errorf("got handled = %t, error %w; want handled = %t", ran, err, handled)
-	case fails && !errors.Is(err, ErrHandler):
+	case fails && !errors.Is(err, errHandler):
 		return fmt.Errorf("the handler's error is lost: %w", err)
-	case (!m.open || !m.guarded && !m.aborted && !fails) && !errors.Is(err, s.Managed):
+	case (!m.open || !m.guarded && !m.aborted && !fails) && !errors.Is(err, pgstore.ErrTxManaged):
 		return fmt.Errorf("the transaction ended inside the handler: %w", err)
 	}
-	if got, err := s.Rows(); err != nil || !slices.Equal(got, want) {
+	if got, err := s.rows(); err != nil || !slices.Equal(got, want) {
 		return fmt.Errorf("rows %d, %w; want %d", got, err, want)
 	}
-	again, err := s.Do(key, func(func(string, int) error) error { return nil })
+	again, err := s.do(key, func(func(string, int) error) error { return nil })
 	if again == handled || err != nil {
 		return fmt.Errorf("next delivery: Do = %t, %w; first delivery handled: %t", again, err, handled)
 	}
