@@ -66,7 +66,7 @@ func callJSON[T any](ctx context.Context, h handler, r request, read func(*jsons
 
 // zeroUnlessUsable replaces v with the zero value if the error makes v unusable.
 func zeroUnlessUsable[T any](v T, err error) (T, error) {
-	if e, ok := topLevelError(err); err != nil && (!ok || e.attempt != mismatched && e.attempt != unqueued) {
+	if e, ok := topLevelError(err); err != nil && (!ok || e.result != mismatched && e.result != unqueued) {
 		var zero T
 		return zero, err
 	}

@@ -15,7 +15,7 @@ func confirmed[T any](r request, result T, what string, get func() (T, error), s
 		return now, nil
 	}
 	e := newConclusion(r, fmt.Errorf("the platform did not confirm %s", what))
-	e.attempt, e.effect = unreadable, maybeDone
+	e.result, e.effect = unreadable, maybeDone
 	if err != nil {
 		return result, e.wrapping(err)
 	}

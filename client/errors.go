@@ -53,11 +53,11 @@ type Error struct {
 	Attempts   int           // number of requests
 	Body       []byte        // first 4 KiB of the response; nil for a 2xx, except an HTML page
 
-	cause          error      // the underlying error
-	note           string     // additional text
-	omittedDetails int        // number of omitted details
-	attempt        attempt    // the result of the last attempt
-	effect         callEffect // of the whole call
+	cause          error         // the underlying error
+	note           string        // additional text
+	omittedDetails int           // number of omitted details
+	result         attemptResult // of the last attempt
+	effect         callEffect    // of the whole call
 }
 
 // Error returns one line with the operation and the reasons for the failure. Control
@@ -117,7 +117,7 @@ func (e *Error) Is(target error) bool {
 	case ErrContactExists:
 		return e.hasDetail("contact_exists")
 	case ErrValidation:
-		return e.attempt == badRequest || e.StatusCode == http.StatusBadRequest || e.StatusCode == http.StatusUnprocessableEntity
+		return e.result == badRequest || e.StatusCode == http.StatusBadRequest || e.StatusCode == http.StatusUnprocessableEntity
 	case ErrTooLarge:
 		return e.StatusCode == http.StatusRequestEntityTooLarge
 	case ErrRateLimited:
@@ -125,11 +125,11 @@ func (e *Error) Is(target error) bool {
 	case ErrServer:
 		return e.StatusCode >= 500
 	case ErrInvalidResponse:
-		return e.attempt == unreadable || e.attempt == mismatched || e.attempt == unreported
+		return e.result == unreadable || e.result == mismatched || e.result == unreported
 	case ErrOutcomeUnknown:
 		return e.effect == maybeDone
 	case ErrNotQueued:
-		return e.attempt == unqueued
+		return e.result == unqueued
 	}
 	return false
 }
@@ -222,7 +222,7 @@ func newError(r request, cause error) *Error {
 // The client does not send such a call.
 func newBadRequest(r request, cause error) *Error {
 	e := newError(r, cause)
-	e.attempt = badRequest
+	e.result = badRequest
 	return e
 }
 

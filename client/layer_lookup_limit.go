@@ -49,7 +49,7 @@ func withLookupLimit(next handler, l lookups) handler {
 			if !ok || e.StatusCode != http.StatusTooManyRequests {
 				return err
 			}
-			e.attempt = concluded // this layer has already waited, so the outer layers must not retry
+			e.result = concluded // this layer has already waited, so the outer layers must not retry
 			atLeast = lookupGap
 			if e.RetryAfter > 0 { // jitter, because other processes may use this token
 				atLeast = max(l.retry.delay(1, e.RetryAfter), lookupGap)
@@ -57,7 +57,7 @@ func withLookupLimit(next handler, l lookups) handler {
 			if l.retry.tooLong(e.RetryAfter) {
 				return e.withRetryAfter()
 			}
-			if l.retry.attempts(c) == 1 || n == maxRejections || endsWithin(ctx, atLeast) {
+			if l.retry.maxAttempts(c) == 1 || n == maxRejections || endsWithin(ctx, atLeast) {
 				return e.wrapping(ctx.Err())
 			}
 			c.notifyRetry(ctx, e, atLeast)

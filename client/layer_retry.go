@@ -46,8 +46,8 @@ func withRetries(next handler, p retrier) handler {
 	}
 }
 
-// attempts returns the maximum number of attempts, or 1 if the call has no more.
-func (r RetryConfig) attempts(c *call) int {
+// maxAttempts returns the maximum number of attempts, or 1 if the call has no more.
+func (r RetryConfig) maxAttempts(c *call) int {
 	if n := c.options.maxAttempts; n != 0 {
 		if c.lookups >= n { // rejected lookups count
 			return 1
@@ -84,7 +84,7 @@ func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 // that fail at a rate limit can exceed MaxAttempts, because other calls can use up the
 // limit each time.
 func (r RetryConfig) mayRetry(c *call, n int, e *Error) bool {
-	most := r.attempts(c)
+	most := r.maxAttempts(c)
 	if !r.isUncounted(c, e) {
 		return n-c.free < most
 	}
@@ -104,7 +104,7 @@ const minFreeDelay = 100 * time.Millisecond
 // protects a platform that fails from the load of retries. A 429 with a delay, even 0, is
 // not such a failure, because the platform works and determines the load itself.
 func (r RetryConfig) isFree(e *Error) bool {
-	return e.StatusCode == http.StatusTooManyRequests && e.attempt == postponed && r.MaxRetryAfter >= 0
+	return e.StatusCode == http.StatusTooManyRequests && e.result == postponed && r.MaxRetryAfter >= 0
 }
 
 // tooLong reports whether Retry-After exceeds MaxRetryAfter. In that case the call fails,

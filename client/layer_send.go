@@ -67,11 +67,11 @@ func newSender(cfg Config, base string) *sender {
 }
 
 func (s *sender) send(ctx context.Context, c *call) error {
-	attempt, cancel := timeoutContext(ctx, s.timeout)
+	limited, cancel := timeoutContext(ctx, s.timeout)
 	defer cancel()
 	o := &resendGuard{stop: cancel}
 	major := s.major.Load()
-	req, err := s.newRequest(o.watch(attempt, major == 1), c)
+	req, err := s.newRequest(o.watch(limited, major == 1), c)
 	if err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func (s *sender) send(ctx context.Context, c *call) error {
 			s.major.Store(2)
 		}
 		e := c.newError(o.reason(withoutURL(err)))
-		e.attempt = o.attempt(err)
-		if errors.Is(attempt.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
+		e.result = o.result(err)
+		if errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 			e.note = fmt.Sprintf("no response within %v", s.timeout)
 		}
 		return e

@@ -1,16 +1,12 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"example.com/emailplatform/internal/json/jsonscan"
@@ -81,39 +77,11 @@ func paginate[P pager[T], T listItem](
 	}
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		i := iteration[P, T]{options: o, list: list, checker: pageChecker[T]{skipped: o.first - 1}}
-		i.prefetch = prefetch[P]{next: o.first, get: func(n int64) (P, error) {
-			r := i.list
-			if r.page = n; n == 1 && r.unpaged {
-				r.page = 0
-			}
-			return callJSON(ctx, h, r, func(c *jsonscan.Cursor) P {
-				if r.unpaged && n == o.first { // other pages may be requested on other goroutines
-					i.paged = mayHavePages(*c)
-				}
-				return read(c)
-			})
-		}}
+		i := &iteration[P, T]{options: o, list: list, checker: pageChecker[T]{skipped: o.first - 1}}
+		i.prefetch = prefetch[P]{next: o.first, get: func(n int64) (P, error) { return i.request(ctx, h, read, n) }}
 		defer i.prefetch.end()
 		defer cancel()
-		for n, last := o.first, false; !last; n++ {
-			var items []T
-			var err error
-			items, last, err = i.page(n)
-			for _, item := range items {
-				if !yield(item, nil) {
-					return
-				}
-			}
-			if last && err == nil {
-				err = i.checkStart(n)
-			}
-			if err != nil {
-				var zero T
-				yield(zero, asPageError(list, err))
-				return
-			}
-		}
+		i.run(yield)
 	}
 }
 
@@ -124,6 +92,42 @@ type iteration[P pager[T], T listItem] struct {
 	paged    bool    // whether an unpaged list may have pages nevertheless
 	prefetch prefetch[P]
 	checker  pageChecker[T]
+}
+
+// run yields all items, and then the error, if there is one.
+func (i *iteration[P, T]) run(yield func(T, error) bool) {
+	for n, last := i.options.first, false; !last; n++ {
+		var items []T
+		var err error
+		items, last, err = i.page(n)
+		for _, item := range items {
+			if !yield(item, nil) {
+				return
+			}
+		}
+		if last && err == nil {
+			err = i.checkStart(n)
+		}
+		if err != nil {
+			var zero T
+			yield(zero, asPageError(i.list, err))
+			return
+		}
+	}
+}
+
+// request requests page n, possibly on another goroutine than run.
+func (i *iteration[P, T]) request(ctx context.Context, h handler, read func(*jsonscan.Cursor) P, n int64) (P, error) {
+	r := i.list
+	if r.page = n; n == 1 && r.unpaged {
+		r.page = 0
+	}
+	return callJSON(ctx, h, r, func(c *jsonscan.Cursor) P {
+		if r.unpaged && n == i.options.first { // run waits for the first page
+			i.paged = mayHavePages(*c)
+		}
+		return read(c)
+	})
 }
 
 // page returns the items of page n, and reports whether the iteration ends.
@@ -199,16 +203,6 @@ func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 	return true, w.atEnd()
 }
 
-// minDepth is the number of items that each platform returns. After them, a platform may
-// refuse further pages, for example because it allows only the first 10,000 items of a list,
-// so only a 404 then shows the end of the list.
-const minDepth = 1000
-
-// isDeep reports whether the platform may refuse further pages because of their depth. Depth
-// is not the reason after a page with fewer items than an earlier page, because such a page
-// is the last one.
-func (c *pageChecker[T]) isDeep() bool { return c.seen >= minDepth && len(c.previous) == c.largest }
-
 // isRejection reports whether the platform may have refused a request because of a parameter.
 func isRejection(err error) bool {
 	e, ok := topLevelError(err)
@@ -237,193 +231,9 @@ func asPageError(r request, err error) error {
 	}
 	e := newConclusion(r, err)
 	if !errors.Is(err, ErrListChanged) {
-		e.attempt = unreadable
+		e.result = unreadable
 	}
 	return e
-}
-
-// prefetch requests pages in advance and returns them in order.
-type prefetch[P any] struct {
-	get     func(page int64) (P, error)
-	next    int64 // the next page to request
-	depth   int   // number of pages to prefetch
-	counted int64 // the maximum number of items in the responses so far
-	queue   []chan fetched[P]
-	wg      sync.WaitGroup
-}
-
-type fetched[P any] struct {
-	page    P
-	err     error
-	crash   crash
-	counted int64 // value of prefetch.counted before the request was sent
-}
-
-func (q *prefetch[P]) nextPage() fetched[P] {
-	if q.depth == 0 && len(q.queue) == 0 {
-		q.next++
-		page, err := q.get(q.next - 1)
-		return fetched[P]{page: page, err: err, counted: q.counted}
-	}
-	for len(q.queue) <= q.depth {
-		q.request()
-	}
-	f := <-q.queue[0]
-	q.queue = q.queue[1:]
-	if !f.crash.none() {
-		q.queue = nil // one crash is enough
-		f.crash.raise()
-	}
-	return f
-}
-
-func (q *prefetch[P]) request() {
-	n, result := q.next, make(chan fetched[P], 1)
-	f := fetched[P]{counted: q.counted}
-	q.next++
-	q.queue = append(q.queue, result)
-	q.wg.Go(func() {
-		run(func() { f.page, f.err = q.get(n) }, func(c crash) {
-			f.crash = c
-			result <- f
-		})
-	})
-}
-
-func (q *prefetch[P]) end() {
-	q.wg.Wait()
-	for _, result := range q.queue {
-		(<-result).crash.raise()
-	}
-}
-
-// pageChecker decides after each page whether the iteration continues, and detects
-// lists that repeat items or end too early.
-type pageChecker[T listItem] struct {
-	first    []T // the first non-empty page
-	previous []T // the last non-empty page
-	marker   []T // an earlier page, to detect a loop
-	age      int // pages since marker
-	reach    int // age at which marker is replaced; doubles each time
-
-	skipped int64 // pages before the first one
-	pages   int
-	seen    int   // items
-	largest int   // items on the fullest page
-	full    int64 // the largest page size in a response
-	count   int64 // items on all pages, from the last response with a count
-	changed error // an ErrListChanged, or nil
-	empty   bool  // whether the previous page was empty
-	short   bool  // whether the previous page was short and there is no count
-}
-
-// step checks page n, or the error from its request. It returns the items to yield, and
-// whether the iteration ends.
-func (c *pageChecker[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last bool, _ error) {
-	if err == nil {
-		err = c.check(n, items, p)
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	if !c.isLast(items, p) {
-		return items, false, nil
-	}
-	return items, true, c.atEnd()
-}
-
-// check returns an error if page n contradicts the earlier pages, because the iteration could
-// then repeat items, omit items or never end.
-func (c *pageChecker[T]) check(n int64, items []T, p Pagination) error {
-	if len(items) == 0 {
-		return nil
-	}
-	if p.Page != 0 && p.Page != n {
-		return fmt.Errorf("requested page %d, got page %d", n, p.Page)
-	}
-	if same(items, c.previous) || same(items, c.marker) {
-		return fmt.Errorf("%w: page %d contains the same items as an earlier page", ErrListChanged, n) // items were added in front
-	}
-	c.previous = items
-	if c.first == nil {
-		c.first = items
-	}
-	if c.age++; c.age > c.reach {
-		c.marker, c.age, c.reach = items, 0, 2*c.reach+1
-	}
-	return nil
-}
-
-// isLast reports whether a page is the last page. Three kinds of pages are the last page:
-//
-//   - a short page, which has fewer items than a full page, if all counted items were
-//     seen. If the responses contain no count, the iterator also requests the page after
-//     a short page.
-//   - an empty first page
-//   - any other empty page, if it follows a short or empty page, or if all counted items
-//     were seen. Otherwise, other pages may follow, because a platform may filter the
-//     items of a page.
-func (c *pageChecker[T]) isLast(items []T, p Pagination) bool {
-	c.pages++
-	c.seen += len(items)
-	c.largest = max(c.largest, len(items))
-	c.full = max(c.full, p.PerPage)
-	c.count = cmp.Or(p.Count, c.count)
-	if len(items) == 0 {
-		last := c.empty || c.pages == 1 || c.short || c.allSeen()
-		c.empty = true
-		return last
-	}
-	c.empty, c.short = false, false
-	full := p.PerPage
-	if full <= 0 { // without a page size in the response, the largest page so far
-		full = int64(c.largest)
-	}
-	if int64(len(items)) >= full {
-		return false
-	}
-	if c.count > 0 {
-		return c.allSeen()
-	}
-	c.short = true
-	return false
-}
-
-// shrinks records an error if the total number of items has decreased since the page was
-// requested, because a removal may have moved other items to an earlier page.
-func (c *pageChecker[T]) shrinks(before, count int64) {
-	if count > 0 && count < before && c.changed == nil {
-		c.changed = fmt.Errorf("%w: the count fell from %d to %d, so some items may be missing", ErrListChanged, before, count)
-	}
-}
-
-func (c *pageChecker[T]) allSeen() bool {
-	return c.count > 0 && c.before(int64(c.largest))+int64(c.seen) >= c.count
-}
-
-// atEnd returns an error if items are missing after the last page.
-func (c *pageChecker[T]) atEnd() error {
-	if c.changed != nil {
-		return c.changed
-	}
-	if c.skipped > 0 && c.full == 0 {
-		return nil // the number of items on the skipped pages is unknown
-	}
-	if most := c.before(max(int64(c.largest), c.full)) + int64(c.seen); most < c.count {
-		return fmt.Errorf("the pages contained only %d of %d items", most, c.count)
-	}
-	return nil
-}
-
-// before returns the number of items on the skipped pages, assuming perPage
-// items on each page.
-func (c *pageChecker[T]) before(perPage int64) int64 {
-	return min(c.skipped, math.MaxInt64/2/max(perPage, 1)) * perPage // the limit prevents an overflow
-}
-
-// same reports whether two pages contain the same items.
-func same[T listItem](a, b []T) bool {
-	return slices.EqualFunc(a, b, func(x, y T) bool { return x.id() == y.id() })
 }
 
 // The parameter what is the name of the searched field, for example "email".

@@ -107,3 +107,17 @@ func (e *redactedError) Is(target error) bool { return errors.Is(e.err, target) 
 
 // Format implements [fmt.Formatter].
 func (e *redactedError) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, e.text) }
+
+// withoutSecrets removes the user, password, query and fragment from a URL,
+// which may be invalid.
+func withoutSecrets(address string) string {
+	if end := strings.IndexAny(address, "?#"); end >= 0 {
+		address = address[:end]
+	}
+	before, rest, _ := strings.Cut(address, "//")
+	host, _, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		return before + "//" + rest[at+1:]
+	}
+	return address
+}

@@ -124,11 +124,11 @@ func (o *resendGuard) reason(err error) error {
 	return err
 }
 
-// attempt reports whether the platform may have processed a request that failed with err. It cannot have done so if
+// result reports whether the platform may have processed a request that failed with err. It cannot have done so if
 // no connection was established, or if HTTP/2 reports that the stream was refused or not processed. The trace of
-// the request shows whether there was a connection. If the transport does not support tracing, attempt can check
+// the request shows whether there was a connection. If the transport does not support tracing, result can check
 // only the error.
-func (o *resendGuard) attempt(err error) attempt {
+func (o *resendGuard) result(err error) attemptResult {
 	if o.informational.Load() > maxInformational {
 		return unreadable
 	}

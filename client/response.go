@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
 	"example.com/emailplatform/internal/json/jsonscan"
 )
@@ -57,9 +54,9 @@ func (c *call) handleResponse(resp *http.Response, body []byte, readErr error) e
 // rejection returns the error for a response with an error status.
 func (c *call) rejection(resp *http.Response, body []byte, html bool) *Error {
 	e := c.responseError(nil).withBody(body, c.token)
-	e.attempt = errorStatus
+	e.result = errorStatus
 	if d, ok := retryAfter(resp.Header); ok {
-		e.attempt, e.RetryAfter = postponed, d
+		e.result, e.RetryAfter = postponed, d
 	}
 	e.Details, e.omittedDetails = parseDetails(string(body), c.token)
 	if html {
@@ -75,11 +72,11 @@ func (c *call) decodeError(err error, body []byte) *Error {
 	bad, ok := errors.AsType[*jsonscan.Error](err)
 	switch {
 	case errors.Is(err, ErrNotQueued):
-		e.attempt = unqueued
+		e.result = unqueued
 	case errors.Is(err, errNoImportResult):
-		e.attempt = unreported
+		e.result = unreported
 	case ok && !bad.Syntax:
-		e.attempt = mismatched
+		e.result = mismatched
 	}
 	e.Details, e.omittedDetails = parseDetails(string(body), c.token)
 	return e
@@ -88,7 +85,7 @@ func (c *call) decodeError(err error, body []byte) *Error {
 // responseError returns the error for an invalid response, without its body.
 func (c *call) responseError(cause error) *Error {
 	e := c.newError(cause)
-	e.StatusCode, e.RequestID, e.attempt = c.status, c.requestID, unreadable
+	e.StatusCode, e.RequestID, e.result = c.status, c.requestID, unreadable
 	return e
 }
 
@@ -104,69 +101,6 @@ func (e *Error) withBody(body []byte, token string) *Error {
 func isJSON(body []byte) bool {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	return len(body) > 0 && (body[0] == '{' || body[0] == '[')
-}
-
-// withoutSecrets removes the user, password, query and fragment from a URL,
-// which may be invalid.
-func withoutSecrets(address string) string {
-	if end := strings.IndexAny(address, "?#"); end >= 0 {
-		address = address[:end]
-	}
-	before, rest, _ := strings.Cut(address, "//")
-	host, _, _ := strings.Cut(rest, "/")
-	if at := strings.LastIndexByte(host, '@'); at >= 0 {
-		return before + "//" + rest[at+1:]
-	}
-	return address
-}
-
-// retryAfter returns the longest delay in the Retry-After headers. A header contains seconds
-// or a date, or a list of them if a proxy has joined several headers. A date is compared with
-// the Date header, because the clocks of the client and the server may differ. Any other value
-// is ignored.
-func retryAfter(h http.Header) (longest time.Duration, ok bool) {
-	now, known := parseDate(h.Get("Date"))
-	if !known {
-		now = time.Now()
-	}
-	for _, value := range h.Values("Retry-After") {
-		before := ""
-		for element := range strings.SplitSeq(value, ",") {
-			for _, text := range []string{element, before + "," + element} { // most dates contain a comma
-				if d, valid := parseDelay(strings.TrimSpace(text), now); valid {
-					longest, ok = max(longest, d), true
-				}
-			}
-			before = element
-		}
-	}
-	return longest, ok
-}
-
-// parseDelay parses seconds, which may have a fraction, or a date.
-func parseDelay(text string, now time.Time) (d time.Duration, ok bool) {
-	seconds, err := strconv.ParseFloat(text, 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		at, ok := parseDate(text)
-		return max(at.Sub(now), 0), ok
-	}
-	if seconds >= math.MaxInt64/float64(time.Second) {
-		return math.MaxInt64, true
-	}
-	return time.Duration(seconds * float64(time.Second)), seconds >= 0
-}
-
-// parseDate parses the dates of RFC 9110, section 5.6.7, and other common forms.
-func parseDate(text string) (at time.Time, ok bool) {
-	if at, err := http.ParseTime(text); err == nil {
-		return at, true
-	}
-	for _, layout := range []string{time.RFC3339, "Mon, 2 Jan 2006 15:04:05 GMT", "Mon, 2 Jan 2006 15:04:05 UTC", "Mon, 2 Jan 2006 15:04:05 -0700"} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at, true
-		}
-	}
-	return time.Time{}, false
 }
 
 // decode treats an empty body as null, so all required fields are missing. If the only fault

@@ -25,36 +25,36 @@ const promisedRow = "503 as promised, below"
 
 // ends maps each row of the retry table in doc.go to outcomes of an attempt.
 var ends = map[string][]*Error{
-	"no connection":                  {{attempt: notSent}},
-	"rejected unprocessed by HTTP/2": {{attempt: unprocessed}}, // see TestNoResendOverHTTP2
-	"429":                            {{StatusCode: 429, attempt: errorStatus}, {StatusCode: 429, attempt: postponed, RetryAfter: time.Second}},
-	promisedRow:                      {{StatusCode: 503, attempt: postponed}},
+	"no connection":                  {{result: notSent}},
+	"rejected unprocessed by HTTP/2": {{result: unprocessed}}, // see TestNoResendOverHTTP2
+	"429":                            {{StatusCode: 429, result: errorStatus}, {StatusCode: 429, result: postponed, RetryAfter: time.Second}},
+	promisedRow:                      {{StatusCode: 503, result: postponed}},
 	"408, 500, 502–504 or 520–530": {
-		{StatusCode: 408, attempt: errorStatus},
-		{StatusCode: 500, attempt: errorStatus},
-		{StatusCode: 502, attempt: errorStatus},
-		{StatusCode: 503, attempt: errorStatus},
-		{StatusCode: 504, attempt: errorStatus},
-		{StatusCode: 520, attempt: errorStatus},
-		{StatusCode: 525, attempt: errorStatus},
-		{StatusCode: 530, attempt: postponed},
-		{StatusCode: 408, attempt: postponed},
-		{StatusCode: 500, attempt: postponed},
-		{StatusCode: 503, attempt: postponed},
+		{StatusCode: 408, result: errorStatus},
+		{StatusCode: 500, result: errorStatus},
+		{StatusCode: 502, result: errorStatus},
+		{StatusCode: 503, result: errorStatus},
+		{StatusCode: 504, result: errorStatus},
+		{StatusCode: 520, result: errorStatus},
+		{StatusCode: 525, result: errorStatus},
+		{StatusCode: 530, result: postponed},
+		{StatusCode: 408, result: postponed},
+		{StatusCode: 500, result: postponed},
+		{StatusCode: 503, result: postponed},
 	},
-	"connection lost": {{attempt: lost}},
+	"connection lost": {{result: lost}},
 	"invalid response": {
-		{StatusCode: 200, attempt: unreadable},
-		{StatusCode: 201, attempt: unreadable},
-		{StatusCode: 301, attempt: unreadable},
-		{StatusCode: 307, attempt: unreadable},
-		{StatusCode: 101, attempt: unreadable},
-		{StatusCode: 200, attempt: mismatched},
+		{StatusCode: 200, result: unreadable},
+		{StatusCode: 201, result: unreadable},
+		{StatusCode: 301, result: unreadable},
+		{StatusCode: 307, result: unreadable},
+		{StatusCode: 101, result: unreadable},
+		{StatusCode: 200, result: mismatched},
 	},
-	"no result of an import": {{StatusCode: 202, attempt: unreported}},
-	"another 5xx":            {{StatusCode: 501, attempt: errorStatus}, {StatusCode: 505, attempt: errorStatus}, {StatusCode: 519, attempt: errorStatus}, {StatusCode: 531, attempt: errorStatus}, {StatusCode: 599, attempt: errorStatus}, {StatusCode: 600, attempt: errorStatus}},
-	"401":                    {{StatusCode: 401, attempt: errorStatus}}, // withToken has already requested another token; see auth_test.go
-	"another 4xx":            {{StatusCode: 400, attempt: errorStatus}, {StatusCode: 404, attempt: errorStatus}, {StatusCode: 409, attempt: errorStatus}, {StatusCode: 422, attempt: errorStatus}},
+	"no result of an import": {{StatusCode: 202, result: unreported}},
+	"another 5xx":            {{StatusCode: 501, result: errorStatus}, {StatusCode: 505, result: errorStatus}, {StatusCode: 519, result: errorStatus}, {StatusCode: 531, result: errorStatus}, {StatusCode: 599, result: errorStatus}, {StatusCode: 600, result: errorStatus}},
+	"401":                    {{StatusCode: 401, result: errorStatus}}, // withToken has already requested another token; see auth_test.go
+	"another 4xx":            {{StatusCode: 400, result: errorStatus}, {StatusCode: 404, result: errorStatus}, {StatusCode: 409, result: errorStatus}, {StatusCode: 422, result: errorStatus}},
 }
 
 // TestRetryTable: the table in doc.go is retryTable, and classify follows it.
@@ -355,7 +355,7 @@ func TestRateLimitUncounted(t *testing.T) {
 		send := withRetries(func(context.Context, *call) error {
 			if limited {
 				limited = false
-				return &Error{StatusCode: 429, attempt: postponed, RetryAfter: time.Second}
+				return &Error{StatusCode: 429, result: postponed, RetryAfter: time.Second}
 			}
 			return nil
 		}, p)

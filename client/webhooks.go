@@ -174,7 +174,7 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 	}
 	if shown.Secret == (Secret{}) {
 		e := newConclusion(getWebhookRequest(hook.ID), errors.New("missing secret"))
-		e.attempt = unreadable
+		e.result = unreadable
 		return shown, e
 	}
 	return shown, nil
@@ -195,7 +195,7 @@ func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own stri
 		case hook.ID == own:
 			e := newConclusion(listWebhooksRequest(ListWebhooksParams{}),
 				fmt.Errorf("webhook %.100q has other events or another rate limit than requested", hook.ID))
-			e.attempt = unreadable
+			e.result = unreadable
 			return "", nil, e
 		case slices.ContainsFunc(want.Events, hook.has):
 			old = append(old, hook)
