@@ -1,0 +1,57 @@
+package webhook
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Middleware verifies deliveries for your own handler, and rejects the same requests as
+// [NewHandler]. The next handler gets the [Delivery] with [FromContext], and can read the
+// body again. The next handler must respond, and must deduplicate with a [Once] and
+// Delivery.Key. If it panics before it responds, the response is 500, and the panic
+// continues.
+//
+// [Options].Observe receives only rejected requests. [Options].Logger also receives
+// deliveries with fields of an unexpected type. Middleware panics if [Options].Once is
+// set or v is nil.
+//
+// After it has rejected a request, Middleware does not call the next handler. In Gin,
+// however, the framework calls the next handler, so abort the chain as docs/how-do-i.md
+// does.
+func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
+	if opts.Once != nil {
+		panic("webhook: Middleware does not support Options.Once")
+	}
+	rc := newReceiver(v, opts)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			orFail(w, func() { rc.pass(w, r, next) })
+		})
+	}
+}
+
+// pass calls next if the delivery is valid.
+func (rc *receiver) pass(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	start := time.Now()
+	d, err := rc.receive(w, r)
+	if err == nil {
+		err = rc.fresh(d.Event)
+	}
+	if err != nil {
+		o := Outcome{Status: status(false, err), Err: err, Duration: time.Since(start)}
+		rc.report(r, o)
+		respond(w, o)
+		return
+	}
+	if d.Event.Mismatch() != nil {
+		rc.log(r, slog.LevelWarn, "webhook: delivery", describe(d.Event)...)
+	}
+	ctx, cancel := rc.context(r, d)
+	defer cancel()
+	r = r.WithContext(ctx)
+	r.Body = io.NopCloser(bytes.NewReader(d.Body))
+	next.ServeHTTP(w, r)
+}
