@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/httpapi"
 )
 
 // listening is the network part of a server. It is zero if the server does not
@@ -64,7 +64,7 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 	s := New(cfg)
 	s.serve = listening{
 		url:      "http://" + listener.Addr().String(),
-		loopback: gateway.LoopbackAddr(listener.Addr()),
+		loopback: httpapi.LoopbackAddr(listener.Addr()),
 		waiting:  &waiting{places: map[net.Conn]*list.Element{}},
 		running:  &running{},
 		done:     make(chan struct{}),

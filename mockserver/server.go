@@ -18,7 +18,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/engine"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/httpapi"
 	"example.com/emailplatform/mockserver/internal/inprocess"
+	"example.com/emailplatform/mockserver/internal/mailpages"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/quirk"
 )
@@ -44,7 +46,7 @@ func New(cfg Config) *Server {
 	s := &Server{cfg: cfg}
 	s.engine = build(cfg, s.linkBase)
 	s.api = quirk.New(cfg.Quirks, s.engine.API)
-	s.mailPages = sync.OnceValue(func() http.Handler { return s.engine.API.MailPages(s.engine.Platform) })
+	s.mailPages = sync.OnceValue(func() http.Handler { return mailpages.New(s.engine.Platform, s.engine.API.CheckHost) })
 	s.control = sync.OnceValue(func() http.Handler {
 		return control.New(s.engine, control.Options{
 			Console:       cfg.Console,
@@ -66,16 +68,7 @@ func build(cfg Config, base func() string) *engine.Engine {
 	now := clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: changes, Work: work})
 	tokens := auth.New(cfg.Tokens, now.Now)
 	faults := fault.New(cfg.FaultSeed, cfg.Logger, changes)
-	deliveries := delivery.New(delivery.Options{
-		Schedule: cfg.RetrySchedule, Concurrency: cfg.DeliveryConcurrency, Timeout: cfg.AttemptTimeout,
-		Targets: cfg.Targets,
-		Allow:   delivery.Allowed{Public: cfg.AllowTargets, Hosts: cfg.AllowTargetHosts, Networks: cfg.AllowTargetNetworks},
-		Check:   eventCheck(cfg.OnViolation),
-		Faults:  faults,
-		Changes: changes,
-		Clock:   now,
-		Work:    work,
-	})
+	deliveries := delivery.New(deliveryOptions(cfg, delivery.Options{Faults: faults, Changes: changes, Clock: now, Work: work}))
 	records := platform.New(platform.Options{
 		Hash:         cfg.HashFunction,
 		LookupLimit:  cfg.Lookups,
@@ -109,6 +102,15 @@ func build(cfg Config, base func() string) *engine.Engine {
 		Platform:   records,
 		API:        api,
 	}
+}
+
+// deliveryOptions adds the configuration to the layers that the dispatcher uses.
+func deliveryOptions(cfg Config, o delivery.Options) delivery.Options {
+	o.Schedule, o.Concurrency, o.Timeout = cfg.RetrySchedule, cfg.DeliveryConcurrency, cfg.AttemptTimeout
+	o.Targets = cfg.Targets
+	o.Allow = delivery.Allowed{Public: cfg.AllowTargets, Hosts: cfg.AllowTargetHosts, Networks: cfg.AllowTargetNetworks}
+	o.Check = eventCheck(cfg.OnViolation)
+	return o
 }
 
 // eventCheck returns a function that validates deliveries, or nil if deliveries
@@ -179,9 +181,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.URL.Path, control.Prefix):
 		s.control().ServeHTTP(w, r)
 	case s.cfg.Console != nil && r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html"):
-		gateway.Redirect(w, http.StatusSeeOther, control.Prefix[1:], "") // a browser gets the console
+		httpapi.Redirect(w, http.StatusSeeOther, control.Prefix[1:], "") // a browser gets the console
 	case r.URL.Path+"/" == control.Prefix: // a user may omit the slash
-		gateway.Redirect(w, http.StatusPermanentRedirect, control.Prefix[1:], r.URL.RawQuery)
+		httpapi.Redirect(w, http.StatusPermanentRedirect, control.Prefix[1:], r.URL.RawQuery)
 	case strings.HasPrefix(r.URL.Path, platform.LinkPrefix):
 		s.mailPages().ServeHTTP(w, r)
 	default:
@@ -193,8 +195,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // no token on loopback addresses and for in-process requests.
 func (s *Server) needsToken(r *http.Request) bool {
 	if s.serve.http != nil {
-		return !s.serve.loopback && gateway.OverNetwork(r)
+		return !s.serve.loopback && httpapi.OverNetwork(r)
 	}
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return ok && !gateway.LoopbackAddr(addr)
+	return ok && !httpapi.LoopbackAddr(addr)
 }

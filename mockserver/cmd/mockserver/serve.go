@@ -30,7 +30,7 @@ const serveUsage = `Runs the mock server, with a web console at /_mock/.
 // after a signal.
 const grace = 5 * time.Second
 
-func serve(ctx context.Context, args []string, in io.Reader, out io.Writer) (err error) {
+func serve(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	o, err := parse(args, out)
 	if err != nil {
 		return usageError{err}
@@ -40,6 +40,11 @@ func serve(ctx context.Context, args []string, in io.Reader, out io.Writer) (err
 		_, err := fmt.Fprintln(out, version(build))
 		return err
 	}
+	return serveUntil(ctx, o, in, out)
+}
+
+// serveUntil runs the server until ctx ends.
+func serveUntil(ctx context.Context, o options, in io.Reader, out io.Writer) (err error) {
 	log, records := newLog(o.log == "json", out)
 	o.config.RecordEvents = true
 	o.config.Console = console.Handler()

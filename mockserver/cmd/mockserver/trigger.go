@@ -17,13 +17,11 @@ import (
 
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/internal/contract"
+	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/webhook"
 )
 
-const (
-	triggerTimeout = 10 * time.Second // the same timeout as for a delivery
-	maxResponse    = 4 << 10          // maximum number of printed bytes of a response
-)
+const maxResponse = 4 << 10 // maximum number of printed bytes of a response
 
 const triggerUsage = `Sends a signed event to a webhook receiver. It needs no running server.
 
@@ -160,7 +158,7 @@ func (t triggering) send(ctx context.Context, out io.Writer, body []byte) error 
 	if err != nil {
 		return fmt.Errorf("--url %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, triggerTimeout)
+	ctx, cancel := context.WithTimeout(ctx, delivery.DefaultTimeout)
 	defer cancel()
 	req, err := webhook.NewRequest(ctx, t.url, t.secret, body)
 	if err != nil {

@@ -32,8 +32,8 @@ func Complete(given []model.Token, defaultValue string) []model.Token {
 
 // Errors from [Set.Find] do not contain the token.
 var (
-	ErrUnknown = errors.New("the access token is missing or unknown")
-	ErrExpired = errors.New("the access token has expired")
+	errUnknown = errors.New("the access token is missing or unknown")
+	errExpired = errors.New("the access token has expired")
 )
 
 // Set contains the configured tokens and the added tokens. [Set.Reset]
@@ -90,12 +90,12 @@ func (s *Set) Find(secret string) (model.Token, error) {
 	defer s.mu.RUnlock()
 	i := s.findLocked(secret)
 	if i < 0 {
-		return model.Token{}, ErrUnknown
+		return model.Token{}, errUnknown
 	}
 	if k := s.known[i]; s.validLocked(k) {
 		return k.Token, nil
 	}
-	return model.Token{}, ErrExpired
+	return model.Token{}, errExpired
 }
 
 func (s *Set) validLocked(k known) bool { return k.expires.IsZero() || s.now().Before(k.expires) }
@@ -161,8 +161,8 @@ func (s *Set) Add(t model.Token) error {
 		return errors.New("user_id: must be 1 or more")
 	case t.AccountID < 1:
 		return errors.New("account_id: must be 1 or more")
-	case t.ExpiresIn < 0 || t.ExpiresIn > MaxExpiry:
-		return fmt.Errorf("expires_in_ms: must be between 0 and %d (10 years)", MaxExpiry.Milliseconds())
+	case t.ExpiresIn < 0 || t.ExpiresIn > maxExpiry:
+		return fmt.Errorf("expires_in_ms: must be between 0 and %d (10 years)", maxExpiry.Milliseconds())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,8 +173,8 @@ func (s *Set) Add(t model.Token) error {
 	return nil
 }
 
-// MaxExpiry is the maximum lifetime of a token that expires.
-const MaxExpiry = 10 * 365 * 24 * time.Hour
+// maxExpiry is the maximum lifetime of a token that expires.
+const maxExpiry = 10 * 365 * 24 * time.Hour
 
 // Revoke removes the token whose value equals secret, and reports whether the
 // token existed.

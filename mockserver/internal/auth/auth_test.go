@@ -25,8 +25,8 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for _, secret := range []string{"", "usua", "usual ", "Usual"} {
-		if got, err := s.Find(secret); !errors.Is(err, ErrUnknown) {
-			t.Errorf("Find(%q) returned %+v, %v; want %v", secret, got, err, ErrUnknown)
+		if got, err := s.Find(secret); !errors.Is(err, errUnknown) {
+			t.Errorf("Find(%q) returned %+v, %v; want %v", secret, got, err, errUnknown)
 		}
 	}
 	if given[0] != (model.Token{}) {
@@ -44,8 +44,8 @@ func TestExpiry(t *testing.T) {
 		s := New([]model.Token{{Value: "an hour", AccountID: 1, ExpiresIn: time.Hour}, {Value: "forever", AccountID: 1, ReadOnly: true}, {Value: "old", ExpiresIn: -1}}, time.Now)
 		good := func() bool {
 			_, err := s.Find("an hour")
-			if err != nil && !errors.Is(err, ErrExpired) {
-				t.Errorf("got %v, want %v", err, ErrExpired)
+			if err != nil && !errors.Is(err, errExpired) {
+				t.Errorf("got %v, want %v", err, errExpired)
 			}
 			return err == nil
 		}
@@ -63,8 +63,8 @@ func TestExpiry(t *testing.T) {
 		if of, ok := s.Of(1, 0); !ok || of.Value != "forever" {
 			t.Errorf("Of returned %+v, want the token that has not expired", of)
 		}
-		if _, err := s.Find("old"); !errors.Is(err, ErrExpired) {
-			t.Errorf("got %v, want %v", err, ErrExpired)
+		if _, err := s.Find("old"); !errors.Is(err, errExpired) {
+			t.Errorf("got %v, want %v", err, errExpired)
 		}
 		s.Reset(0)
 		time.Sleep(time.Hour - 1)
@@ -89,7 +89,7 @@ func TestAddAndRevoke(t *testing.T) {
 		if !s.Revoke(secret) {
 			t.Errorf("%s: Revoke did not find the token", secret)
 		}
-		if _, err := s.Find(secret); !errors.Is(err, ErrUnknown) {
+		if _, err := s.Find(secret); !errors.Is(err, errUnknown) {
 			t.Errorf("%s: got %v after it was revoked", secret, err)
 		}
 		if s.Revoke(secret) {
@@ -114,7 +114,7 @@ func TestAddInvalid(t *testing.T) {
 		{name: "a user below 1", token: model.Token{Value: "a", UserID: -1}, want: "user_id: must be 1 or more"},
 		{name: "an account below 1", token: model.Token{Value: "a", UserID: 1, AccountID: -1}, want: "account_id: must be 1 or more"},
 		{name: "a time below 0", token: model.Token{Value: "a", UserID: 1, AccountID: 1, ExpiresIn: -1}, want: "expires_in_ms"},
-		{name: "too long", token: model.Token{Value: "a", UserID: 1, AccountID: 1, ExpiresIn: MaxExpiry + 1}, want: "expires_in_ms"},
+		{name: "too long", token: model.Token{Value: "a", UserID: 1, AccountID: 1, ExpiresIn: maxExpiry + 1}, want: "expires_in_ms"},
 	}
 	for _, tt := range tests {
 		s := New(Complete(nil, "usual"), time.Now)

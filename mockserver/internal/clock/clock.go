@@ -89,7 +89,7 @@ func (c *Clock) nowLocked() time.Time {
 }
 
 // Set sets the clock to a time, which may be in the past. Alarms that become due fire
-// immediately. An advance in progress fails with [ErrSet].
+// immediately. An advance in progress fails with an error.
 func (c *Clock) Set(to time.Time) error {
 	if err := Check(to); err != nil {
 		return err
@@ -196,17 +196,17 @@ func (c *Clock) Hold(ctx context.Context) (*Hold, error) {
 	return h, nil
 }
 
-// ErrSet means that another call has set the clock.
-var ErrSet = errors.New("another call has set the clock")
+// errSet means that another call has set the clock.
+var errSet = errors.New("another call has set the clock")
 
 // To advances the clock to a time and fires the alarms that are due. It returns
-// [ErrSet] if another call has set the clock since Hold returned.
+// an error if another call has set the clock since Hold returned.
 func (h *Hold) To(t time.Time) error {
 	c := h.clock
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.held != h {
-		return ErrSet
+		return errSet
 	}
 	if t.After(c.frozenAt) {
 		c.moveLocked(t)

@@ -148,7 +148,7 @@ func TestHoldEnds(t *testing.T) {
 		h, err := c.Hold(t.Context())
 		require.NoError(t, err)
 		set(c)
-		assert.ErrorIs(t, h.To(c.Now().Add(time.Hour)), ErrSet, what)
+		assert.ErrorIs(t, h.To(c.Now().Add(time.Hour)), errSet, what)
 		h.Release()
 		if again, err := c.Hold(t.Context()); err != nil || again.To(c.Now()) != nil {
 			t.Errorf("%s: Hold fails afterwards: %v", what, err)

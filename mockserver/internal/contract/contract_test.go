@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/stretchr/testify/assert"
 
-	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
@@ -157,14 +155,6 @@ func TestMaxErrors(t *testing.T) {
 		if n != tt.errors || len(found.BadEntries) != tt.entries {
 			t.Errorf("%s: %d errors and %d bad entries, want %d and %d", tt.pattern, n, len(found.BadEntries), tt.errors, tt.entries)
 		}
-	}
-}
-
-func TestMaxImport(t *testing.T) {
-	body := Operations()["POST /lists/{list_id}/contacts/import"].Body
-	i := slices.IndexFunc(body.Properties, func(p Property) bool { return p.Name == "contacts" })
-	if got := body.Properties[i].Schema.Max; got != api.MaxImport {
-		t.Errorf("maxItems is %d, api.MaxImport %d", got, api.MaxImport)
 	}
 }
 

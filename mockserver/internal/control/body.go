@@ -11,7 +11,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
-	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/httpapi"
 	"example.com/emailplatform/mockserver/internal/markup"
 )
 
@@ -22,10 +22,10 @@ type nothing struct{}
 // decodeBody decodes the JSON object of a request, and returns an error if the object
 // does not match the schema. An empty body counts as an empty object.
 func decodeBody[T any](r *http.Request, s *contract.Schema) (in T, err error) {
-	if r.ContentLength > gateway.MaxBody {
-		return in, tooLarge(gateway.MaxBody)
+	if r.ContentLength > httpapi.MaxBody {
+		return in, tooLarge(httpapi.MaxBody)
 	}
-	body, err := gateway.ReadBody(r, false, true)
+	body, err := httpapi.ReadBody(r, false, true)
 	if err != nil {
 		return in, err
 	}
@@ -48,7 +48,7 @@ func limited(r *http.Request, limit int64) (io.Reader, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	if err := gateway.CheckCompression(r, nil); err != nil {
+	if err := httpapi.CheckCompression(r, nil); err != nil {
 		return nil, err
 	}
 	return http.MaxBytesReader(nil, r.Body, limit), nil

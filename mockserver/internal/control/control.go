@@ -17,7 +17,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/engine"
-	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/httpapi"
 	"example.com/emailplatform/mockserver/internal/inprocess"
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
@@ -60,7 +60,7 @@ func New(e *engine.Engine, o Options) http.Handler {
 // redirects a browser to the console, or responds with an error.
 func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	browser := strings.Contains(r.Header.Get("Accept"), "text/html")
-	methods := gateway.Allowed(mux, Prefix, r)
+	methods := httpapi.Allowed(mux, Prefix, r)
 	if c.options.Console != nil && reads(r) && (browser || len(methods) == 0) {
 		page := inprocess.NewRecording(w.Header())
 		c.options.Console.ServeHTTP(page, r)
@@ -70,15 +70,15 @@ func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Re
 			return
 		case browser:
 			depth := strings.Count(r.URL.EscapedPath(), "/") - strings.Count(Prefix, "/")
-			gateway.Redirect(w, http.StatusSeeOther, "./"+strings.Repeat("../", depth), "")
+			httpapi.Redirect(w, http.StatusSeeOther, "./"+strings.Repeat("../", depth), "")
 			return
 		}
 	}
 	if len(methods) > 0 {
-		gateway.WriteNotAllowed(methods, w, r)
+		httpapi.WriteNotAllowed(methods, w, r)
 		return
 	}
-	gateway.WriteProblem(w, apierror.New(http.StatusNotFound, "not_found", c.noRoute(r), "path"))
+	httpapi.WriteProblem(w, apierror.New(http.StatusNotFound, "not_found", c.noRoute(r), "path"))
 }
 
 // noRoute returns an error message that suggests the most similar route.

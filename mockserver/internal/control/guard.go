@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/apierror"
-	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/httpapi"
 )
 
 // Only servers on non-loopback addresses use tokenCookie.
@@ -24,7 +24,7 @@ func (c *Control) guarded(next http.Handler) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
 		if p := c.forbids(r); p != nil {
-			gateway.WriteProblem(w, p)
+			httpapi.WriteProblem(w, p)
 			return
 		}
 		if given := r.URL.Query().Get("token"); given != "" && c.options.NeedsToken(r) && r.Method == http.MethodGet {
@@ -40,7 +40,7 @@ func (c *Control) forbids(r *http.Request) *apierror.Error {
 		return apierror.New(http.StatusForbidden, "forbidden", "cross-site requests are not allowed", "header", "origin")
 	}
 	if !c.options.NeedsToken(r) {
-		return gateway.CheckHost(r)
+		return httpapi.CheckHost(r)
 	}
 	if r.URL.Path == Prefix+"health" {
 		return nil
@@ -48,7 +48,7 @@ func (c *Control) forbids(r *http.Request) *apierror.Error {
 	caller, err := c.Access.Find(tokenOf(r))
 	switch {
 	case err != nil:
-		return gateway.Unauthorized(err)
+		return httpapi.Unauthorized(err)
 	case caller.ReadOnly && !reads(r):
 		return apierror.New(http.StatusForbidden, "forbidden", "the access token is read-only", "header", "authorization")
 	}
@@ -59,7 +59,7 @@ func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method
 
 // tokenOf checks the Authorization header, then the query, then the cookie.
 func tokenOf(r *http.Request) string {
-	if token := gateway.Bearer(r); token != "" {
+	if token := httpapi.Bearer(r); token != "" {
 		return token
 	}
 	if token := r.URL.Query().Get("token"); token != "" && r.Method == http.MethodGet {
@@ -91,7 +91,7 @@ func keepToken(w http.ResponseWriter, r *http.Request, token string) {
 	query.Del("token")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	_, last := path.Split(r.URL.Path)
-	gateway.Redirect(w, http.StatusSeeOther, "./"+last, query.Encode())
+	httpapi.Redirect(w, http.StatusSeeOther, "./"+last, query.Encode())
 }
 
 // crossSite reports whether a page from another site sent the request. If the user

@@ -15,7 +15,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
-	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/httpapi"
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
@@ -136,7 +136,7 @@ func (rt route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = rt.handler.serve(w, &request{r, q})
 	}
 	if err != nil {
-		gateway.WriteError(w, r, err)
+		httpapi.WriteError(w, r, err)
 	}
 }
 

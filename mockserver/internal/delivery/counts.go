@@ -103,7 +103,7 @@ func (d *Dispatcher) Stats(account, from, until int64) Stats {
 // Minute returns the counts for a minute. The caller may change the counts.
 func (s *Stats) Minute(m int64) *Minute {
 	if s.Minutes[m] == nil {
-		s.Minutes[m] = &Minute{Start: MinuteStart(m)}
+		s.Minutes[m] = &Minute{Start: minuteStart(m)}
 	}
 	return s.Minutes[m]
 }
@@ -198,5 +198,5 @@ func (c *PerMinute) Each(from, until int64, f func(minute, n int64)) {
 // MinuteOf returns the number of minutes from the start of 1970 to a time.
 func MinuteOf(t time.Time) int64 { return t.Truncate(time.Minute).Unix() / 60 }
 
-// MinuteStart returns the start of a minute.
-func MinuteStart(minute int64) time.Time { return time.Unix(minute*60, 0).UTC() }
+// minuteStart returns the start of a minute.
+func minuteStart(minute int64) time.Time { return time.Unix(minute*60, 0).UTC() }

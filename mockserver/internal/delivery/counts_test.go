@@ -220,7 +220,7 @@ func TestPerMinuteLimits(t *testing.T) {
 	} {
 		before := c.Total()
 		for i := range row.added {
-			c.Add(MinuteStart(MinuteOf(noon) + row.from + i*row.step))
+			c.Add(minuteStart(MinuteOf(noon) + row.from + i*row.step))
 		}
 		all := len(seen(&c, -MaxMinutes, 10*MaxMinutes))
 		if within := len(seen(&c, row.first, row.last)); within != int(row.count) || all != within || c.Total() != before+row.added {

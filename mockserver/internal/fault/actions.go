@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/httpapi"
 	"example.com/emailplatform/mockserver/internal/inprocess"
 	"example.com/emailplatform/mockserver/model"
 )
@@ -44,42 +45,57 @@ type Action struct {
 }
 
 func actions() []Action {
-	const after, delay, status, retry, body, location, size = "after_processing", "delay_ms", "status", "retry_after", "body", "location", "size"
-	table := []Action{
+	all := slices.Concat(requestActions(), deliveryActions())
+	for i := range all {
+		all[i].Targets = all[i].targets()
+		all[i].RequestFields = append([]string{}, all[i].RequestFields...) // JSON requires a list
+	}
+	return all
+}
+
+// requestActions returns the actions for requests. Some also apply to attempts.
+func requestActions() []Action {
+	return []Action{
 		{
-			Name: model.FaultStatus, to: requests, withEvent: attempts, Fields: []string{after, delay, status, retry, body}, RequestFields: []string{retry},
+			Name: model.FaultStatus, to: requests, withEvent: attempts, Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody}, RequestFields: []string{fieldRetry},
 			Label: "Respond with a status", Effect: "Responds with `status` (503 by default), `retry_after` and `body`.",
 		},
 		{
-			Name: model.FaultReset, to: requests, withEvent: attempts, Fields: []string{after, delay},
+			Name: model.FaultReset, to: requests, withEvent: attempts, Fields: []string{fieldAfter, fieldDelay},
 			Label: "Close the connection", Effect: "Closes the connection without a response.",
 		},
 		{
-			Name: model.FaultHang, to: requests, withEvent: attempts, Fields: []string{after, delay},
+			Name: model.FaultHang, to: requests, withEvent: attempts, Fields: []string{fieldAfter, fieldDelay},
 			Label: "Never respond", Effect: "Sends no response, and waits until the client closes the connection.",
 		},
 		{
-			Name: model.FaultTruncate, to: requests, withEvent: requests, Fields: []string{delay},
+			Name: model.FaultTruncate, to: requests, withEvent: requests, Fields: []string{fieldDelay},
 			Label: "Truncate the response", Effect: "Processes the request, and sends half of the response body.",
 		},
 		{
-			Name: model.FaultOversize, to: requests, withEvent: requests, Fields: []string{delay, status, size},
+			Name: model.FaultOversize, to: requests, withEvent: requests, Fields: []string{fieldDelay, fieldStatus, fieldSize},
 			Label: "Respond with a huge body", Effect: "Processes the request, and responds with a JSON object of `size` bytes.",
 		},
 		{
-			Name: model.FaultNotJSON, to: requests, withEvent: requests, Fields: []string{after, delay, status, retry, body},
+			Name: model.FaultNotJSON, to: requests, withEvent: requests, Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody},
 			Label: "Respond with HTML", Effect: "Responds with `status` (200 by default) and an HTML page, or `body`.",
 		},
 		{
-			Name: model.FaultRedirect, to: requests, withEvent: requests, Fields: []string{after, delay, status, retry, body, location},
+			Name: model.FaultRedirect, to: requests, withEvent: requests, Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody, fieldLocation},
 			Label: "Redirect", Effect: "Responds with `status` (307 by default) and `location`.",
 		},
+	}
+}
+
+// deliveryActions returns the actions for messages and deliveries. FaultDelay also applies to requests.
+func deliveryActions() []Action {
+	return []Action{
 		{
-			Name: model.FaultDelay, to: requests, withEvent: deliveries, Fields: []string{delay}, needs: delay,
+			Name: model.FaultDelay, to: requests, withEvent: deliveries, Fields: []string{fieldDelay}, needs: fieldDelay,
 			Label: "Delay", Effect: "Processes the request, or makes the delivery, after `delay_ms`.",
 		},
 		{
-			Name: model.FaultInternalError, to: messages, withEvent: messages, Fields: []string{body},
+			Name: model.FaultInternalError, to: messages, withEvent: messages, Fields: []string{fieldBody},
 			Label: "Fail with an internal error", Effect: "Sets the status in the response to `error`, and fires Email.Error.",
 		},
 		{
@@ -87,19 +103,14 @@ func actions() []Action {
 			Label: "Drop", Effect: "Skips the delivery attempt.",
 		},
 		{
-			Name: model.FaultDuplicate, to: deliveries, withEvent: deliveries, Fields: []string{delay},
+			Name: model.FaultDuplicate, to: deliveries, withEvent: deliveries, Fields: []string{fieldDelay},
 			Label: "Duplicate", Effect: "Delivers the same bytes again after the receiver has accepted them.",
 		},
 		{
-			Name: model.FaultReorder, to: deliveries, withEvent: deliveries, Fields: []string{delay},
+			Name: model.FaultReorder, to: deliveries, withEvent: deliveries, Fields: []string{fieldDelay},
 			Label: "Reorder", Effect: "Delays a delivery until after the next delivery of the webhook, or until `delay_ms` (1 s by default) has passed.",
 		},
 	}
-	for i := range table {
-		table[i].Targets = table[i].targets()
-		table[i].RequestFields = append([]string{}, table[i].RequestFields...) // JSON requires a list
-	}
-	return table
 }
 
 // reads reports whether the action reads a field of a rule with the given target.
@@ -170,7 +181,7 @@ func Actions() (names []model.FaultAction) {
 func (p *Plan) Apply(f model.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Read the body first, because net/http detects a closed connection only
 	// after the body is read.
-	sent, _ := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	sent, _ := io.ReadAll(io.LimitReader(r.Body, httpapi.MaxBody+1)) // so the API still detects a larger body
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), r.Body))
 	select {
 	case <-time.After(f.Delay):
@@ -186,6 +197,11 @@ func (p *Plan) Apply(f model.Fault, w http.ResponseWriter, r *http.Request, act 
 	if f.AfterProcessing || f.Action == model.FaultTruncate || f.Action == model.FaultOversize {
 		act(response)
 	}
+	p.finish(f, w, r, response)
+}
+
+// finish writes the response of a fault, or closes the connection.
+func (p *Plan) finish(f model.Fault, w http.ResponseWriter, r *http.Request, response *inprocess.Recording) {
 	switch f.Action {
 	case model.FaultReset:
 		abort(w)
@@ -215,10 +231,6 @@ func (p *Plan) Apply(f model.Fault, w http.ResponseWriter, r *http.Request, act 
 		panic("mockserver: Apply does not implement the fault action " + string(f.Action))
 	}
 }
-
-// maxBody is larger than the API's limit, so the API still detects a body that
-// is too large.
-const maxBody = 10<<20 + 1
 
 // errorPage is an HTML page that resembles the error pages of proxies.
 const errorPage = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n" +

@@ -1,4 +1,4 @@
-// Package gateway serves the API over HTTP, and the pages for links in emails.
+// Package gateway serves the API over HTTP, and logs its requests.
 // A request passes these functions:
 //
 //	ServeHTTP       assigns an id and logs the request
@@ -13,12 +13,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"path"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,12 +26,10 @@ import (
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/fault"
+	"example.com/emailplatform/mockserver/internal/httpapi"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/model"
 )
-
-// MaxBody is the maximum size of a request body, in bytes.
-const MaxBody = 10 << 20
 
 // Options configure a [Gateway].
 type Options struct {
@@ -65,7 +59,7 @@ type Gateway struct {
 func New(p *platform.Platform, o Options) *Gateway {
 	strict := api.NewStrictHandlerWithOptions(p, nil, api.StrictHTTPServerOptions{
 		RequestErrorHandlerFunc:  writeDecodeError,
-		ResponseErrorHandlerFunc: WriteError,
+		ResponseErrorHandlerFunc: httpapi.WriteError,
 	})
 	found := make(handlers, 64)
 	api.HandlerWithOptions(strict, api.StdHTTPServerOptions{BaseRouter: found, ErrorHandlerFunc: writeParameterError})
@@ -198,10 +192,10 @@ func (g *Gateway) publish(r model.Request) {
 // authenticate finds the owner of the access token (specification,
 // "Authentication").
 func (g *Gateway) authenticate(c *call, r *http.Request) (err error) {
-	if err := g.checkHost(r); err != nil {
+	if err := g.CheckHost(r); err != nil {
 		return err
 	}
-	token := Bearer(r)
+	token := httpapi.Bearer(r)
 	if c.token, err = g.options.Access.Find(token); err == nil {
 		return nil
 	}
@@ -211,56 +205,15 @@ func (g *Gateway) authenticate(c *call, r *http.Request) (err error) {
 	case token == "":
 		err = errors.New("the Authorization header must have the form \"Bearer <access token>\"")
 	}
-	return Unauthorized(err)
+	return httpapi.Unauthorized(err)
 }
 
-func (g *Gateway) checkHost(r *http.Request) error {
+// CheckHost returns the error of [httpapi.CheckHost] if Loopback is set.
+func (g *Gateway) CheckHost(r *http.Request) error {
 	if g.Loopback {
-		if p := CheckHost(r); p != nil {
+		if p := httpapi.CheckHost(r); p != nil {
 			return p
 		}
 	}
 	return nil
-}
-
-// Bearer returns the access token in a request, or "" if there is none.
-func Bearer(r *http.Request) string {
-	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return secret
-}
-
-// Unauthorized returns the error for a request without a valid access token.
-func Unauthorized(err error) *apierror.Error {
-	return apierror.New(http.StatusUnauthorized, "unauthorized", err.Error(), "header", "authorization")
-}
-
-// CheckHost rejects a request to a loopback address if the Host header is not a
-// loopback name. Without this check, the owner of a web page could make its host name
-// resolve to a loopback address, and scripts on the page could then read the response.
-func CheckHost(r *http.Request) *apierror.Error {
-	if OverNetwork(r) && !loopbackName(r.Host) {
-		return apierror.New(http.StatusForbidden, "forbidden", "must be a loopback host: localhost, 127.0.0.1 or [::1]", "header", "host")
-	}
-	return nil
-}
-
-// OverNetwork reports whether the request arrived through an [http.Server]
-// instead of an in-process call.
-func OverNetwork(r *http.Request) bool { return r.Context().Value(http.LocalAddrContextKey) != nil }
-
-// LoopbackAddr reports whether an address is a loopback address.
-func LoopbackAddr(addr net.Addr) bool {
-	to, err := netip.ParseAddrPort(addr.String())
-	return err == nil && to.Addr().Unmap().IsLoopback()
-}
-
-// loopbackName reports whether the host in a Host header is localhost or a loopback
-// address. It does not use DNS.
-func loopbackName(host string) bool {
-	name := (&url.URL{Host: host}).Hostname()
-	addr, err := netip.ParseAddr(name)
-	return strings.EqualFold(name, "localhost") || err == nil && addr.Unmap().IsLoopback()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"example.com/emailplatform/mockserver/internal/httpapi"
 	"example.com/emailplatform/mockserver/model"
 )
 
@@ -76,7 +77,7 @@ func TestCallRecordsResponse(t *testing.T) {
 	if _, err := c.Write([]byte(strings.Repeat("x", maxErrorBody+1))); err != nil {
 		t.Fatal(err)
 	}
-	WriteError(c, nil, fmt.Errorf("too late"))
+	httpapi.WriteError(c, nil, fmt.Errorf("too late"))
 	if c.Status != http.StatusTeapot || len(c.Response) != maxErrorBody || rec.Body.Len() != maxErrorBody+1 {
 		t.Errorf("status %d, %d bytes logged, %d sent", c.Status, len(c.Response), rec.Body.Len())
 	}

@@ -28,7 +28,7 @@ func TestAddresses() []TestAddress {
 
 func (t *tx) bounceAs(m *message, word string) {
 	category := events.BounceCategory("bounce_" + word)
-	if !KnownCategory(category) {
+	if !knownCategory(category) {
 		category = events.BounceCategoryHard
 	}
 	t.bounce(m, category, "")

@@ -4,17 +4,17 @@
 //
 // A file refers only to files in its own row and in lower rows:
 //
-//	operations.gen                                the generated interface: a transaction for each operation
-//	views, restore, decodestate, snapshot         the control API: results for tests, and the state
-//	contacts, emails, campaigns, webhooks         the operations of the API, one file per resource
-//	subscribe, workflows                          automatic actions of the platform
-//	recipients, address                           delivery of messages, and recipient actions
-//	suppressions, lists, templates                operations that others use
-//	events                                        events of messages
-//	platform, ids                                 the lock and transactions
-//	render                                        the content of messages
-//	account, resources, message, contact, status  the records and their rules
-//	collection                                    what the records consist of
+//	operations.gen                                                                    the generated interface: a transaction for each operation
+//	views, restore, decodestate, snapshot                                             the control API: results for tests, and the state
+//	contacts, emails, campaigns, webhooks                                             the operations of the API, one file per resource
+//	subscribe, workflows                                                              automatic actions of the platform
+//	recipients, address                                                               delivery of messages, and recipient actions
+//	suppressions, lists, templates                                                    operations that others use
+//	events                                                                            events of messages
+//	platform, ids                                                                     the lock and transactions
+//	render                                                                            the content of messages
+//	account, outcome, lookuplimit, resources, message, contact, contacttable, status  the records and their rules
+//	collection                                                                        what the records consist of
 package platform
 
 import (

@@ -18,7 +18,7 @@ func (t *tx) newMessage(by events.SendingType, from api.Sender, content api.Mess
 func (t *tx) send(m *message) {
 	m.Status, m.DeliveredOn = messageDelivered, t.unix()
 	t.keep(m)
-	t.simulate(m)
+	t.react(m)
 	t.account.outcomes.sent(m)
 }
 
@@ -40,7 +40,8 @@ func magic(address string) []string {
 	return strings.Split(local, "+")
 }
 
-func (t *tx) simulate(m *message) {
+// react simulates the actions of a recipient in the magic domain.
+func (t *tx) react(m *message) {
 	words := magic(m.To)
 	if words == nil {
 		return
@@ -111,7 +112,7 @@ func (t *tx) contactOf(m *message) (*list, *contact) {
 // Bounce simulates a bounce of a message. The methods of mockserver.Server with the
 // names of recipient actions describe them.
 func (p *Platform) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
-	if !KnownCategory(category) {
+	if !knownCategory(category) {
 		return fmt.Errorf("mockserver: bounce category %q does not exist", category)
 	}
 	return p.simulate(emailID, func(t *tx, m *message) { t.bounce(m, category, strings.Join(diagnostic, " ")) })
@@ -131,8 +132,8 @@ func diagnostic(category events.BounceCategory) string {
 	}[category], "450 4.2.0 The mailbox is temporarily unavailable")
 }
 
-// KnownCategory reports whether c is a known bounce category.
-func KnownCategory(c events.BounceCategory) bool { return c.Description() != string(c) }
+// knownCategory reports whether c is a known bounce category.
+func knownCategory(c events.BounceCategory) bool { return c.Description() != string(c) }
 
 func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 	m.Status, m.DeliveredOn = messageBounced, 0

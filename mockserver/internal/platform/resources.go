@@ -55,7 +55,10 @@ func (c *campaign) invalidState(msg string) error {
 	return apierror.Conflict("invalid_state", fmt.Sprintf("campaign %d %s", c.CampaignID, msg), "path", "campaign_id")
 }
 
-const workflowInactive = "inactive"
+const (
+	workflowActive   = "active"
+	workflowInactive = "inactive"
+)
 
 func workflowWire(w *api.Workflow) api.Workflow {
 	out := *w
@@ -66,11 +69,13 @@ func workflowWire(w *api.Workflow) api.Workflow {
 // copyOf returns the wire format of a resource that is stored in its generated API type.
 func copyOf[T any](resource *T) T { return *resource }
 
-// hookArchived is the status of a webhook that does not receive deliveries.
-const hookArchived = "archived"
+const (
+	hookActive   = "active"
+	hookArchived = "archived" // the webhook does not receive deliveries
+)
 
 func hookSummary(h *delivery.Webhook) api.WebhookSummary {
-	status := statusActive
+	status := hookActive
 	if h.Archived {
 		status = hookArchived
 	}

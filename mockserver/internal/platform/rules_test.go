@@ -194,7 +194,7 @@ func TestActivate(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	within(t, p, func(t *tx) error {
 		for i, w := range []api.Workflow{
-			{ListID: 1}, {ListID: 5, Status: statusActive}, {ListID: 1, Status: statusActive}, {ListID: 1, Status: statusActive},
+			{ListID: 1}, {ListID: 5, Status: workflowActive}, {ListID: 1, Status: workflowActive}, {ListID: 1, Status: workflowActive},
 		} {
 			w.WorkflowID = int64(20 + i)
 			t.account.Workflows.add(w.WorkflowID, &w)

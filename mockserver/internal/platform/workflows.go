@@ -53,7 +53,7 @@ func (t *tx) activateWorkflow(r api.ActivateWorkflowRequestObject) (api.Activate
 	if err := t.account.Lists.get(w.ListID).mayBeSentTo("path", "workflow_id"); err != nil {
 		return nil, err
 	}
-	w.Status = statusActive
+	w.Status = workflowActive
 	return api.ActivateWorkflow204Response{}, nil
 }
 
@@ -70,7 +70,7 @@ func (t *tx) deactivateWorkflow(r api.DeactivateWorkflowRequestObject) (api.Deac
 // that has become active.
 func (t *tx) runWorkflows(l *list, c *contact) {
 	for w := range t.account.Workflows.all() {
-		if w.Status != statusActive || w.ListID != l.ListID {
+		if w.Status != workflowActive || w.ListID != l.ListID {
 			continue
 		}
 		if c.Status != statusActive || t.account.Suppression.matches(c.Email) { // the previous email may have changed the contact

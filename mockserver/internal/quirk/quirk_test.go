@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/internal/quirk"
 )
@@ -128,14 +129,7 @@ func TestFaults(t *testing.T) {
 		srv.ClearFaults()
 		_, err := srv.Inject(mockserver.Fault{Action: action})
 		require.NoError(t, err)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL()+"/lists", http.NoBody)
-		require.NoError(t, err)
-		r.Header.Set("Authorization", "Bearer "+srv.Token())
-		res, err := http.DefaultClient.Do(r)
-		if err == nil {
-			_, err = io.ReadAll(res.Body)
-			_ = res.Body.Close()
-		}
+		_, _, err = rawhttp.Do(http.DefaultClient, rawhttp.NewRequest(t, http.MethodGet, srv.URL()+"/lists", srv.Token(), ""))
 		assert.ErrorIs(t, err, want, "%s", action)
 	}
 }

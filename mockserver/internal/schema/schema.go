@@ -133,18 +133,7 @@ func OpenAPI(s *contract.Schema, named map[string]any) map[string]any {
 		out["items"] = OpenAPI(s.Items, named)
 	}
 	if s.Kind == contract.Object {
-		properties, required := map[string]any{}, []string{}
-		for _, f := range s.Properties {
-			property := OpenAPI(f.Schema, named)
-			if f.Doc != "" {
-				property["description"] = f.Doc // OpenAPI 3.1 allows other keywords next to $ref
-			}
-			properties[f.Name] = property
-			if f.Required {
-				required = append(required, f.Name)
-			}
-		}
-		out["properties"], out["required"] = properties, required
+		out["properties"], out["required"] = propertiesOf(s, named)
 		set("additionalProperties", false, s.Closed)
 	}
 	maps.Copy(out, s.Extra)
@@ -156,6 +145,21 @@ func OpenAPI(s *contract.Schema, named map[string]any) map[string]any {
 		return map[string]any{"anyOf": []map[string]any{out, {"type": "null"}}}
 	}
 	return out
+}
+
+func propertiesOf(s *contract.Schema, named map[string]any) (all map[string]any, required []string) {
+	all, required = map[string]any{}, []string{}
+	for _, f := range s.Properties {
+		property := OpenAPI(f.Schema, named)
+		if f.Doc != "" {
+			property["description"] = f.Doc // OpenAPI 3.1 allows other keywords next to $ref
+		}
+		all[f.Name] = property
+		if f.Required {
+			required = append(required, f.Name)
+		}
+	}
+	return all, required
 }
 
 var kinds = map[contract.Kind]string{

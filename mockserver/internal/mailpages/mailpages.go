@@ -1,4 +1,5 @@
-package gateway
+// Package mailpages serves the pages for links in emails, below /_mail/.
+package mailpages
 
 import (
 	"fmt"
@@ -6,18 +7,19 @@ import (
 	"net/http"
 	"strings"
 
+	"example.com/emailplatform/mockserver/internal/httpapi"
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
 // maxForm is the maximum size of a form, in bytes.
 const maxForm = 64 << 10
 
-// MailPages returns the handler for the links in emails, under /_mail/. A GET request for
+// New returns the handler for the links in emails, under /_mail/. A GET request for
 // a link in the text of an email changes the contact. For the link in the
 // List-Unsubscribe header, it only shows a button, because programs follow this link too
 // (RFC 8058). The pages require no token, because recipients have none, and other people
-// cannot guess the id of a message.
-func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
+// cannot guess the id of a message. An error of checkHost rejects a request.
+func New(p *platform.Platform, checkHost func(*http.Request) error) http.Handler {
 	const unsubscribed = "You are unsubscribed from the list."
 	mux := http.NewServeMux()
 	for pattern, serve := range map[string]mailPage{
@@ -41,8 +43,8 @@ func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 		writePage(w, http.StatusNotFound, "This link is not valid.", "")
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := g.checkHost(r); err != nil {
-			WriteError(w, r, err)
+		if err := checkHost(r); err != nil {
+			httpapi.WriteError(w, r, err)
 			return
 		}
 		mux.ServeHTTP(w, r)

@@ -1,4 +1,4 @@
-package gateway
+package httpapi
 
 import (
 	"encoding/json"
@@ -30,9 +30,9 @@ func WriteProblem(w http.ResponseWriter, p *apierror.Error) {
 	_, _ = w.Write(append(body, '\n'))
 }
 
-// WriteError writes the error that a handler returned.
+// WriteError writes the error that a handler returned. If w has a method Begun that returns true, WriteError writes nothing.
 func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
-	if response, ok := w.(interface{ begun() bool }); ok && response.begun() {
+	if response, ok := w.(interface{ Begun() bool }); ok && response.Begun() {
 		return // the response has begun, and the client has closed the connection
 	}
 	var p *apierror.Error
@@ -40,34 +40,6 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 		p = apierror.New(http.StatusInternalServerError, "internal", err.Error())
 	}
 	WriteProblem(w, p)
-}
-
-// The generated code calls writeDecodeError only if request validation is off.
-func writeDecodeError(w http.ResponseWriter, _ *http.Request, err error) {
-	WriteProblem(w, apierror.OfJSON(err))
-}
-
-func writeParameterError(w http.ResponseWriter, r *http.Request, err error) {
-	var wrong *api.InvalidParamFormatError
-	if !errors.As(err, &wrong) {
-		WriteProblem(w, apierror.Invalid(err.Error(), "query"))
-		return
-	}
-	in := "query"
-	if r.PathValue(wrong.ParamName) != "" {
-		in = "path"
-	}
-	WriteProblem(w, apierror.Invalid("malformed value", in, wrong.ParamName))
-}
-
-// writeUnrouted responds to a request that matches no operation. The status is
-// 405 if the path allows other methods, and otherwise 404.
-func writeUnrouted(routes *http.ServeMux, w http.ResponseWriter, r *http.Request) {
-	if methods := Allowed(routes, fallback, r); len(methods) > 0 {
-		WriteNotAllowed(methods, w, r)
-		return
-	}
-	WriteProblem(w, apierror.NotFound("path", r.URL.Path, "path"))
 }
 
 // WriteNotAllowed responds with 405 to a request whose path does not support its method.

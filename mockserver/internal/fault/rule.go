@@ -1,0 +1,216 @@
+package fault
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/contract"
+	"example.com/emailplatform/mockserver/internal/suggest"
+	"example.com/emailplatform/mockserver/model"
+)
+
+// Wire is the JSON form of a fault, with its delay in milliseconds.
+type Wire struct {
+	model.Fault
+	DelayMS int64 `json:"delay_ms,omitzero" min:"0" max:"86400000" doc:"a delay before the action, up to 24 hours"`
+}
+
+// FieldErrors contains an error for each invalid field of a fault.
+type FieldErrors []FieldError
+
+// FieldError describes an invalid field of a fault and the rule that it violates.
+type FieldError struct{ Field, Rule string }
+
+// Error implements error. It returns all errors on one line.
+func (e FieldErrors) Error() string {
+	lines := make([]string, len(e))
+	for i, f := range e {
+		lines[i] = "mockserver: fault: " + f.Field + ": " + f.Rule
+	}
+	return strings.Join(lines, "; ")
+}
+
+func check(f model.Fault) (errs FieldErrors) {
+	reject := func(invalid bool, field, rule string) {
+		if invalid {
+			errs = append(errs, FieldError{field, rule})
+		}
+	}
+	unknown := func(field, value string, names ...string) {
+		reject(value != "" && !slices.Contains(names, value), field, suggest.Unknown(field, value, names))
+	}
+	unknown("operation", f.Operation, contract.IDs()...)
+	unknown("method", f.Method, contract.Methods()...)
+	eventNames := []string{"*"}
+	for _, name := range api.EventNames() {
+		eventNames = append(eventNames, string(name))
+	}
+	unknown("event", string(f.Event), eventNames...)
+	action, known := actionNamed(f.Action)
+	to := targetOf(f)
+	reject(f.AccountID < 0, "account_id", "must be 1 or more")
+	reject(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
+	reject(f.Nth != 0 && f.Every != 0 || f.Probability != 0 && (f.Nth != 0 || f.Every != 0), "probability", "must be the only one of nth, every and probability")
+	reject(f.Nth < 0, "nth", "must be 1 or more")
+	reject(f.Every < 0, "every", "must be 1 or more")
+	reject(f.Times < 0, "times", "must be 0 or more")
+	reject(!(f.Probability >= 0 && f.Probability <= 1), "probability", "must be between 0 and 1")
+	reject(f.Delay < 0 || f.Delay > MaxDelay, "delay", "must be between 0 and 24 h")
+	reject(f.Status != 0 && (f.Status < 200 || f.Status > 599), "status", "must be between 200 and 599")
+	reject(f.Size < 0 || f.Size > maxOversize, "size", "must be between 0 and 1 GiB")
+	reject(f.Path != "" && f.Path[0] != '/', "path", "must begin with a slash")
+	reject(strings.ContainsAny(f.RetryAfter, "\r\n\x00"), "retry_after", "must be one line")
+	reject(strings.ContainsAny(f.Location, "\r\n\x00"), "location", "must be one line")
+	ofRequests, ofDeliveries := !known || to == requests, !known || to == deliveries || to == attempts
+	reject(f.Operation != "" && !ofRequests, "operation", string(f.Action)+" does not apply to requests")
+	reject(f.Method != "" && !ofRequests, "method", string(f.Action)+" does not apply to requests")
+	reject(f.Path != "" && !ofRequests, "path", string(f.Action)+" does not apply to requests")
+	reject(f.Event != "" && !ofDeliveries, "event", string(f.Action)+" does not apply to deliveries")
+	reject(f.WebhookID != "" && !ofDeliveries, "webhook_id", string(f.Action)+" does not apply to deliveries")
+	reject(action.needs != "" && !slices.Contains(given(f), action.needs), action.needs, "is required by "+string(f.Action))
+	for _, field := range given(f) {
+		reject(known && !slices.Contains(action.Fields, field), field, "must be omitted, because "+string(f.Action)+" does not read it")
+		reject(slices.Contains(action.Fields, field) && !action.reads(field, to), field, "must be omitted, because "+string(f.Action)+" reads it only for requests")
+	}
+	return errs
+}
+
+// The fields of a fault that only some actions read.
+const (
+	fieldAfter    = "after_processing"
+	fieldDelay    = "delay_ms"
+	fieldStatus   = "status"
+	fieldRetry    = "retry_after"
+	fieldBody     = "body"
+	fieldLocation = "location"
+	fieldSize     = "size"
+)
+
+type field struct {
+	name  string
+	zero  any // in JSON
+	given bool
+}
+
+func fieldsOf(f model.Fault) []field {
+	return []field{
+		{fieldAfter, false, f.AfterProcessing},
+		{fieldDelay, 0, f.Delay != 0},
+		{fieldStatus, 0, f.Status != 0},
+		{fieldRetry, "", f.RetryAfter != ""},
+		{fieldBody, "", f.Body != ""},
+		{fieldLocation, "", f.Location != ""},
+		{fieldSize, 0, f.Size != 0},
+	}
+}
+
+// given returns the fields of a fault that only some actions read, unless they are zero.
+func given(f model.Fault) (names []string) {
+	for _, field := range fieldsOf(f) {
+		if field.given {
+			names = append(names, field.name)
+		}
+	}
+	return names
+}
+
+// Conditions returns JSON Schema keywords for the validation rules that involve several
+// fields of a fault.
+func Conditions() map[string]any {
+	type object = map[string]any
+	without := func(names ...[]string) object {
+		var given []object
+		for _, together := range names {
+			given = append(given, object{"required": together})
+		}
+		return object{"anyOf": given}
+	}
+	forTarget := func(to target, not object) object {
+		var names []model.FaultAction
+		for _, action := range Actions() {
+			withEvent := targetOf(model.Fault{Action: action, Event: "*"})
+			if targetOf(model.Fault{Action: action}) == to || to == deliveries && (withEvent == deliveries || withEvent == attempts) {
+				names = append(names, action)
+			}
+		}
+		return object{"properties": object{"action": object{"enum": names}}, "not": not}
+	}
+	ofRequests, ofDeliveries := [][]string{{"operation"}, {"method"}, {"path"}}, [][]string{{"event"}, {"webhook_id"}}
+	return object{
+		"allOf": readFields(),
+		"anyOf": []object{
+			forTarget(requests, without(ofDeliveries...)),
+			forTarget(deliveries, without(ofRequests...)),
+			forTarget(messages, without(slices.Concat(ofRequests, ofDeliveries)...)),
+		},
+		"not": without([]string{"nth", "every"}, []string{"nth", "probability"}, []string{"every", "probability"}),
+	}
+}
+
+// readFields returns a condition for each action: a field that it does not read must be
+// omitted, or have its zero value, and a field that it needs must have another value.
+func readFields() (all []map[string]any) {
+	type object = map[string]any
+	zeros := object{}
+	for _, field := range fieldsOf(model.Fault{}) {
+		zeros[field.name] = field.zero
+	}
+	for _, a := range table {
+		fields, needed := object{}, []string{}
+		for field, zero := range zeros {
+			if !slices.Contains(a.Fields, field) {
+				fields[field] = object{"enum": []any{zero}}
+			}
+			if field == a.needs {
+				fields[field], needed = object{"not": object{"enum": []any{zero}}}, []string{field}
+			}
+		}
+		is := object{"action": object{"const": a.Name}}
+		all = append(all, object{"if": object{"properties": is}, "then": object{"properties": fields, "required": needed}})
+		ofRequests := object{}
+		for _, field := range a.RequestFields {
+			ofRequests[field] = object{"enum": []any{zeros[field]}}
+		}
+		if len(ofRequests) > 0 {
+			of := func(target string) object {
+				return object{"properties": object{target: object{"not": object{"enum": []any{""}}}}, "required": []string{target}}
+			}
+			all = append(all, object{"if": object{"properties": is, "anyOf": []object{of("event"), of("webhook_id")}}, "then": object{"properties": ofRequests}})
+		}
+	}
+	return all
+}
+
+type rule struct {
+	model.FaultRule
+
+	random *rand.Rand // a separate stream, so rules do not affect each other
+}
+
+// selects counts a match, and reports whether the rule's action applies to this
+// match.
+func (r *rule) selects() bool {
+	r.Calls++
+	chosen := true
+	switch {
+	case r.Nth > 0:
+		chosen = r.Calls == r.Nth
+	case r.Every > 0:
+		chosen = r.Calls%r.Every == 0
+	case r.Probability > 0:
+		chosen = r.random.Float64() < r.Probability
+	}
+	return chosen && (r.Times == 0 || r.Hits < r.Times)
+}
+
+// RuleWire is the JSON form of a rule, with its delay in milliseconds.
+type RuleWire struct {
+	model.FaultRule
+	DelayMS int64 `json:"delay_ms,omitzero" doc:"a delay before the action, in milliseconds"`
+}
+
+// WireOf converts a rule to JSON.
+func WireOf(r model.FaultRule) RuleWire { return RuleWire{r, r.Delay.Milliseconds()} }
