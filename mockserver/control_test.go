@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -55,7 +56,7 @@ func TestControlRequestsWithInvalidToken(t *testing.T) {
 		"Bearer a wrong secret": "the access token is missing or unknown",
 	} {
 		p.must("DELETE", "/_mock/state", nil)
-		req := request(t, "GET", p.URL()+"/lists/7/contacts", "", "")
+		req := rawhttp.NewRequest(t, "GET", p.URL()+"/lists/7/contacts", "", "")
 		req.Header["Authorization"] = []string{header}
 		if a := p.send(req); a.status != 401 || !strings.Contains(a.text, want) || strings.Contains(a.text, "wrong secret") {
 			t.Errorf("%q: %d %s, want 401: %s", header, a.status, a.text, want)
@@ -92,7 +93,7 @@ func TestConsole(t *testing.T) {
 		"file":              {http.RedirectHandler("/", http.StatusTeapot), "/_mock/app.js", "*/*", http.StatusTeapot},
 	} {
 		p := newProbe(t, mockserver.Config{Console: tt.console})
-		req := request(t, "GET", "http://127.0.0.1"+tt.path, "", "")
+		req := rawhttp.NewRequest(t, "GET", "http://127.0.0.1"+tt.path, "", "")
 		req.Header.Set("Accept", tt.accept)
 		rec := httptest.NewRecorder()
 		p.ServeHTTP(rec, req)
@@ -110,7 +111,7 @@ type changeReader struct {
 
 func (p probe) stream(t *testing.T, client *http.Client) changeReader {
 	t.Helper()
-	res, err := client.Do(request(t, "GET", p.URL()+"/_mock/stream", "", ""))
+	res, err := client.Do(rawhttp.NewRequest(t, "GET", p.URL()+"/_mock/stream", "", ""))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = res.Body.Close() })
 	require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"), "the stream")

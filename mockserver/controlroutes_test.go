@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -124,7 +125,7 @@ func (c controlled) filled(text string) string {
 // makes calls a control route and validates the response.
 func (c controlled) makes(doc *openapi3.T, method, path, body string) {
 	c.t.Helper()
-	req := request(c.t, method, c.URL()+"/_mock/"+path, "application/json", body)
+	req := rawhttp.NewRequest(c.t, method, c.URL()+"/_mock/"+path, "", body)
 	res, err := c.HTTPClient().Do(req) // not exchange, because a stream does not end
 	require.NoError(c.t, err)
 	defer res.Body.Close()

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/internal/fault"
 )
@@ -61,15 +62,7 @@ func noRedirects(via http.RoundTripper) *http.Client {
 // try sends a request and returns the response with the part of the body that arrived.
 func (p faultyPlatform) try(ctx context.Context, method, path, body string) (*http.Response, string, error) {
 	p.t.Helper()
-	req := request(p.t, method, p.URL()+path, "application/json", body)
-	req.Header.Set("Authorization", "Bearer "+p.token)
-	res, err := p.http.Do(req.WithContext(ctx))
-	if err != nil {
-		return nil, "", err
-	}
-	defer func() { _ = res.Body.Close() }()
-	read, err := io.ReadAll(res.Body)
-	return res, string(read), err
+	return rawhttp.Do(p.http, rawhttp.NewRequest(p.t, method, p.URL()+path, p.token, body).WithContext(ctx))
 }
 
 // lists removes all faults and counts the lists.
@@ -456,25 +449,15 @@ func observed(t *testing.T, target string, action mockserver.FaultAction) string
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a hanging request
 	defer cancel()
-	var status int
-	var header http.Header
-	var body string
 	path, in := "/suppressed-emails", `{"email":"a@example.org"}`
 	if target == "message" {
 		path, in = "/v2/emails", `{"email":"a@example.org","sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL()+path, strings.NewReader(in))
-	require.NoError(t, err)
-	r.Header.Set("Authorization", "Bearer "+p.token)
-	r.Header.Set("Content-Type", "application/json")
-	res, err := (&http.Client{Transport: p.Transport(), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
-	if err == nil {
-		defer func() { _ = res.Body.Close() }()
-		var text []byte
-		text, err = io.ReadAll(res.Body)
-		status, header, body = res.StatusCode, res.Header, string(text)
+	req := rawhttp.NewRequest(t, http.MethodPost, p.URL()+path, p.token, in).WithContext(ctx)
+	res, body, err := rawhttp.Do(noRedirects(p.Transport()), req)
+	if res == nil { // the connection was closed before the response
+		res = &http.Response{}
 	}
-	header.Del("X-Request-Id")
 	took := time.Since(start)
 	time.Sleep(time.Hour)
 	var deliveries []string
@@ -483,7 +466,7 @@ func observed(t *testing.T, target string, action mockserver.FaultAction) string
 			deliveries = append(deliveries, fmt.Sprint(a.Time.Sub(start), a.Status, a.Error))
 		}
 	}
-	return fmt.Sprint(status, err, header.Get("Content-Type"), body, took, deliveries)
+	return fmt.Sprint(res.StatusCode, err, res.Header.Get("Content-Type"), body, took, deliveries)
 }
 
 func TestEnableAndRemoveFault(t *testing.T) {

@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 )
 
 // askControl sends a request over the network with header fields such as "Name: value". It does not follow redirects.
 func askControl(t *testing.T, method, url string, header ...string) (*http.Response, string) {
 	t.Helper()
-	req := request(t, method, url, "", "")
+	req := rawhttp.NewRequest(t, method, url, "", "")
 	for _, line := range header {
 		name, value, _ := strings.Cut(line, ": ")
 		if name == "Host" {
@@ -26,7 +27,7 @@ func askControl(t *testing.T, method, url string, header ...string) (*http.Respo
 		}
 		req.Header.Set(name, value)
 	}
-	return exchange(t, noRedirects(http.DefaultTransport), req)
+	return rawhttp.Send(t, noRedirects(http.DefaultTransport), req)
 }
 
 // guarded is a request with the status that it must have.

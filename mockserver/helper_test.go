@@ -3,7 +3,6 @@ package mockserver_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
@@ -67,41 +67,12 @@ func (p probe) do(method, path string, body any) response {
 		require.NoError(p.t, err)
 		text = string(encoded)
 	}
-	kind := ""
-	if text != "" {
-		kind = "application/json"
-	}
-	req := request(p.t, method, p.URL()+path, kind, text)
-	if p.token != "" {
-		req.Header.Set("Authorization", "Bearer "+p.token)
-	}
-	return p.send(req)
-}
-
-func request(t testing.TB, method, link, kind, body string) *http.Request {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, link, strings.NewReader(body))
-	require.NoError(t, err)
-	if kind != "" {
-		req.Header.Set("Content-Type", kind)
-	}
-	return req
-}
-
-// exchange sends a request and returns the response with its body.
-func exchange(t testing.TB, via *http.Client, req *http.Request) (*http.Response, string) {
-	t.Helper()
-	res, err := via.Do(req)
-	require.NoError(t, err)
-	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-	return res, string(body)
+	return p.send(rawhttp.NewRequest(p.t, method, p.URL()+path, p.token, text))
 }
 
 func (p probe) send(req *http.Request) response {
 	p.t.Helper()
-	res, text := exchange(p.t, p.HTTPClient(), req)
+	res, text := rawhttp.Send(p.t, p.HTTPClient(), req)
 	if found := local(text); found != "" {
 		p.t.Errorf("%s %s: the response contains …%s, want UTC", req.Method, req.URL.Path, found)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -55,7 +56,11 @@ func TestOneClick(t *testing.T) {
 			defer srv.Close()
 			p, link := listed(t, srv)
 			method, query, _ := strings.Cut(row.method, "?")
-			res, _ := exchange(t, http.DefaultClient, request(t, method, link+"?"+query, row.kind, row.body))
+			req := rawhttp.NewRequest(t, method, link+"?"+query, "", row.body)
+			if row.kind != "" {
+				req.Header.Set("Content-Type", row.kind)
+			}
+			res, _ := rawhttp.Send(t, http.DefaultClient, req)
 			if got := p.Outbox()[0].Unsubscribed; res.StatusCode != row.status || got != row.unsubscribed {
 				t.Errorf("status %d, unsubscribed %v, want %d, %v", res.StatusCode, got, row.status, row.unsubscribed)
 			}
@@ -95,9 +100,9 @@ func TestInvalidLinks(t *testing.T) {
 		{"GET", "rebound.example", id + "/unsubscribe", 403, false},
 		{"GET", "", id + "/unsubscribe/../unsubscribe", 200, true},
 	} {
-		req := request(t, row.method, base+row.path, "", "")
+		req := rawhttp.NewRequest(t, row.method, base+row.path, "", "")
 		req.Host = row.host // "" means the host of the URL
-		res, text := exchange(t, http.DefaultClient, req)
+		res, text := rawhttp.Send(t, http.DefaultClient, req)
 		if res.StatusCode != row.status || strings.Contains(text, "<script>") || p.Outbox()[0].Unsubscribed != row.unsubscribed {
 			t.Errorf("%+v: got %d %s", row, res.StatusCode, text)
 		}

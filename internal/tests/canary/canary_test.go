@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -17,6 +16,7 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
@@ -133,17 +133,9 @@ func TestClientErrors(t *testing.T) {
 // ask sends a request with the token and returns the response.
 func ask(w *detector, srv *mockserver.Server, method, path, token, body string) (int, string) {
 	w.Helper()
-	req, err := http.NewRequestWithContext(w.Context(), method, srv.URL()+path, strings.NewReader(body))
-	require.NoError(w, err)
-	req.Header.Set("Authorization", "Bearer "+token)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(w, err)
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	require.NoError(w, err)
+	resp, text := rawhttp.Send(w, http.DefaultClient, rawhttp.NewRequest(w, method, srv.URL()+path, token, body))
 	w.show("the headers of "+method+" "+path, resp.Header)
-	return resp.StatusCode, string(text)
+	return resp.StatusCode, text
 }
 
 // TestPlatformErrors searches the responses to invalid requests for secrets.

@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -102,28 +102,16 @@ func (l *fixture) do(method, path, body string) reply {
 
 func (l *fixture) request(method, path, body string) *http.Request {
 	l.Helper()
-	req, err := http.NewRequestWithContext(l.Context(), method, l.srv.URL()+path, strings.NewReader(body))
-	l.must(err)
-	if l.token != "" {
-		req.Header.Set("Authorization", "Bearer "+l.token)
-	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	return req
+	return rawhttp.NewRequest(l, method, l.srv.URL()+path, l.token, body)
 }
 
 func (l *fixture) send(req *http.Request) reply {
 	l.Helper()
-	res, err := l.client.Do(req)
-	require.NoError(l, err, "%s %s", req.Method, req.URL.Path)
-	defer func() { _ = res.Body.Close() }()
-	raw, err := io.ReadAll(res.Body)
-	require.NoError(l, err, "%s %s", req.Method, req.URL.Path)
+	res, body := rawhttp.Send(l, l.client, req)
 	if !strings.HasPrefix(req.URL.Path, "/_") && res.Header.Get("X-Request-Id") == "" {
 		l.Errorf("%s %s: the response has no X-Request-Id", req.Method, req.URL.Path)
 	}
-	return reply{l, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, raw}
+	return reply{l, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, []byte(body)}
 }
 
 // is checks the status and compares the body with a pattern. "" means no body.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -49,14 +49,8 @@ func controlDocument(t *testing.T, dir string) string {
 	t.Helper()
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL()+"/_mock/openapi.json", http.NoBody)
-	require.NoError(t, err)
-	res, err := srv.HTTPClient().Do(request)
-	require.NoError(t, err)
-	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
+	_, body := rawhttp.Send(t, srv.HTTPClient(), rawhttp.NewRequest(t, http.MethodGet, srv.URL()+"/_mock/openapi.json", "", ""))
 	path := filepath.Join(dir, "control.json")
-	require.NoError(t, os.WriteFile(path, body, 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(body), 0o600))
 	return path
 }

@@ -32,7 +32,7 @@ func TestReadyFile(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if status, text, err := ask(t.Context(), "GET", got.BaseURL+"/lists", got.Token, ""); status != 200 || err != nil {
+	if status, text, err := ask(t, "GET", got.BaseURL+"/lists", got.Token, ""); status != 200 || err != nil {
 		t.Errorf("asked there: %d %s %v", status, text, err)
 	}
 	if info, err := os.Stat(name); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {

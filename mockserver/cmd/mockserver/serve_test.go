@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -107,26 +108,21 @@ func baseIn(said string) string {
 
 func (r running) ask(method, path, token, body string) (int, string) {
 	r.t.Helper()
-	status, text, err := ask(r.t.Context(), method, r.base+path, token, body)
+	status, text, err := ask(r.t, method, r.base+path, token, body)
 	require.NoError(r.t, err)
 	return status, text
 }
 
-func ask(ctx context.Context, method, url, token, body string) (int, string, error) {
-	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
-	if err != nil {
-		return 0, "", err
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	req.Header.Set("Content-Type", "application/json")
+// ask returns the status 0 if the connection is closed before the response.
+func ask(t testing.TB, method, url, token, body string) (int, string, error) {
+	t.Helper()
+	req := rawhttp.NewRequest(t, method, url, token, body)
 	req.Close = true // an idle connection would delay the end of the command
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
+	res, text, err := rawhttp.Do(http.DefaultClient, req)
+	if res == nil {
 		return 0, "", err
 	}
-	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	return res.StatusCode, string(text), err
+	return res.StatusCode, text, err
 }
 
 func TestServe(t *testing.T) {
@@ -137,7 +133,7 @@ func TestServe(t *testing.T) {
 	r.ask("GET", "/lists%7F?page=1", "key", "")
 	r.ask("GET", "/lists", "another", "")
 	r.ask("POST", "/_mock/faults", "", `{"action":"reset","path":"/lists"}`)
-	if _, _, err := ask(t.Context(), "POST", r.base+"/lists", "key", `{"name":"Lost"}`); err == nil {
+	if _, _, err := ask(t, "POST", r.base+"/lists", "key", `{"name":"Lost"}`); err == nil {
 		t.Error("the connection was not lost")
 	}
 	require.NoError(t, r.stop())
@@ -198,7 +194,7 @@ func TestServeWaitsForSeed(t *testing.T) {
 	r := launch(t, "-quiet", "-addr", address, "-seed", seed)
 	var text string
 	r.until(func() bool { // the command may not listen yet
-		_, text, err = ask(t.Context(), "GET", "http://"+address+"/lists/1/contacts?with_count=true&per_page=1", "dev-token", "")
+		_, text, err = ask(t, "GET", "http://"+address+"/lists/1/contacts?with_count=true&per_page=1", "dev-token", "")
 		return err == nil
 	})
 	assert.Contains(t, text, `"count":5000`, "the first response")
@@ -290,15 +286,15 @@ func commandWith(tb testing.TB, prepare func(*exec.Cmd), args ...string) (*exec.
 // a channel for the status.
 func inProgress(t *testing.T, base string) chan int {
 	t.Helper()
-	_, _, err := ask(t.Context(), "POST", base+"/_mock/faults", "", `{"action":"delay","delay_ms":3600000}`)
+	_, _, err := ask(t, "POST", base+"/_mock/faults", "", `{"action":"delay","delay_ms":3600000}`)
 	require.NoError(t, err)
 	statuses := make(chan int, 1)
 	go func() {
-		status, _, _ := ask(context.WithoutCancel(t.Context()), "POST", base+"/lists", "dev-token", `{"name":"In progress"}`)
+		status, _, _ := ask(t, "POST", base+"/lists", "dev-token", `{"name":"In progress"}`)
 		statuses <- status
 	}()
 	for hit := false; !hit; {
-		_, text, err := ask(t.Context(), "GET", base+"/_mock/faults", "", "")
+		_, text, err := ask(t, "GET", base+"/_mock/faults", "", "")
 		require.NoError(t, err)
 		hit = strings.Contains(text, `"hits":1`)
 	}
@@ -326,7 +322,7 @@ func TestExitOnStdinClose(t *testing.T) {
 	t.Parallel()
 	var stdin io.Closer
 	cmd, base := commandWith(t, func(c *exec.Cmd) { stdin, _ = c.StdinPipe() }, "-exit-on-stdin-close")
-	if status, _, err := ask(t.Context(), "GET", base+"/_mock/health", "", ""); status != http.StatusOK {
+	if status, _, err := ask(t, "GET", base+"/_mock/health", "", ""); status != http.StatusOK {
 		t.Fatalf("status %d, error %v with an open standard input, want 200", status, err)
 	}
 	require.NoError(t, stdin.Close())

@@ -51,7 +51,7 @@ func killing(t *testing.T, times int, late func() time.Duration) {
 	for life := range times + 1 {
 		cmd, base := command(t, "-seed", seed, "-state", state, "-quiet")
 		for path, at := range acknowledged {
-			status, text, err := ask(t.Context(), "GET", base+path, "dev-token", "")
+			status, text, err := ask(t, "GET", base+path, "dev-token", "")
 			if lost := killed.Sub(at); err != nil || status != 200 && (status != 404 || lost > time.Second+late()) {
 				t.Errorf("life %d: %s was acknowledged %v before the end: %d %s %v", life, path, lost, status, text, err)
 			}
@@ -75,7 +75,7 @@ func write(t *testing.T, base string, life int, acknowledged map[string]time.Tim
 	ends := time.Now().Add(time.Duration(100+rand.IntN(1400)) * time.Millisecond)
 	for n := 0; time.Now().Before(ends); n++ {
 		body := fmt.Sprintf(`{"email":"user%d.%d@example.org"}`, life, n)
-		status, text, err := ask(t.Context(), "POST", base+"/lists/1/contacts", "dev-token", body)
+		status, text, err := ask(t, "POST", base+"/lists/1/contacts", "dev-token", body)
 		if status != 201 {
 			t.Fatal(status, text, err)
 		}
@@ -323,7 +323,7 @@ func TestSecondSignal(t *testing.T) {
 	}
 	state := filepath.Join(t.TempDir(), "state.json")
 	cmd, base := command(t, "-state", state, "-quiet")
-	if status, text, err := ask(t.Context(), "POST", base+"/lists", "dev-token", `{"name":"Saved"}`); status != 201 {
+	if status, text, err := ask(t, "POST", base+"/lists", "dev-token", `{"name":"Saved"}`); status != 201 {
 		t.Fatal(text, err)
 	}
 	for !strings.Contains(restorable(t, state), "Saved") {

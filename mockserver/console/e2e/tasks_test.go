@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -99,14 +99,8 @@ const exported = `new Promise(done => { HTMLAnchorElement.prototype.click = func
 // get returns the content at a URL, for example of a download.
 func (w *world) get(url string) []byte {
 	w.Helper()
-	req, err := http.NewRequestWithContext(w.Context(), http.MethodGet, url, nil)
-	w.check(err)
-	res, err := http.DefaultClient.Do(req)
-	w.check(err)
-	defer func() { _ = res.Body.Close() }()
-	content, err := io.ReadAll(res.Body)
-	w.check(err)
-	return content
+	_, content := rawhttp.Send(w, http.DefaultClient, rawhttp.NewRequest(w, http.MethodGet, url, "", ""))
+	return []byte(content)
 }
 
 // TestTaskExport: all messages that match the search are exported as JSON and as a zip archive.

@@ -13,6 +13,7 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/console"
 	"example.com/emailplatform/webhook"
@@ -211,13 +212,7 @@ func (w *world) day() {
 // ask sends a request without the SDK.
 func (w *world) ask(method, path, body string) {
 	w.Helper()
-	req, err := http.NewRequestWithContext(w.Context(), method, w.srv.URL()+path, strings.NewReader(body))
-	w.check(err)
-	req.Header.Set("Authorization", "Bearer "+w.srv.Token())
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	w.check(err)
-	w.check(res.Body.Close())
+	rawhttp.Send(w, http.DefaultClient, rawhttp.NewRequest(w, method, w.srv.URL()+path, w.srv.Token(), body))
 }
 
 // testSecret returns a secret for events to a URL without a webhook.

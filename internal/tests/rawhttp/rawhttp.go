@@ -1,0 +1,44 @@
+// Package rawhttp sends requests in tests without package client, which would repair or reject some of them.
+package rawhttp
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// NewRequest returns a request with an access token and a JSON body. If one of them is "", the request does not have it.
+func NewRequest(t testing.TB, method, url, token, body string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	require.NoError(t, err)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req
+}
+
+// Do sends a request and returns the response with its body. After an error, the body is the part that arrived.
+func Do(via *http.Client, req *http.Request) (*http.Response, string, error) {
+	res, err := via.Do(req)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	return res, string(body), err
+}
+
+// Send sends a request that must get a response.
+func Send(t testing.TB, via *http.Client, req *http.Request) (*http.Response, string) {
+	t.Helper()
+	res, body, err := Do(via, req)
+	require.NoError(t, err, "%s %s", req.Method, req.URL.Path)
+	return res, body
+}
