@@ -22,9 +22,10 @@ const root = "../../.."
 
 // aside lists programs, tests and their helpers, which have no row because no package with a row may import them.
 var aside = []string{
-	"contrib/pgstore/internal/testdb", "examples", "internal/tests/canary", "internal/tests/chaos", "internal/tools/codegen",
+	"examples", "internal/tests/canary", "internal/tests/chaos", "internal/tools/codegen",
 	"internal/tools/documents", "internal/benchmarks", "internal/tools/rename",
-	"internal/tests/recipes", "internal/tests/simulation", "internal/tests/slowpeers", "internal/tools", "mcp/internal", "mockserver/console/e2e",
+	"internal/tests/rawhttp", "internal/tests/recipes", "internal/tests/simulation", "internal/tests/slowpeers",
+	"internal/tests/testservers", "internal/tools", "mcp/internal", "mockserver/console/e2e",
 }
 
 // row is a package in the table of ARCHITECTURE.md.

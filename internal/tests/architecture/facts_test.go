@@ -1,0 +1,130 @@
+package architecture
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// place is a place that repeats a fact. The group of the pattern matches its value. White space in the file counts as one
+// space, and comment marks do not count.
+type place struct{ file, pattern string }
+
+// facts contains the facts that handwritten code and documents repeat. The client and the mock server share no code, and
+// documents name values. The first place of a fact is its home. Generated files follow from their sources.
+var facts = map[string][]place{
+	"the maximum size of a body": {
+		{"openapi.yaml", `the body is larger than (\d+) bytes`},
+		{"openapi.yaml", `The body is larger than (\d+ MiB)\.`},
+		{"mockserver/internal/httpapi/body.go", `const MaxBody = (\d+ << \d+)`},
+		{"mockserver/internal/control/manual.tmpl", `at most (\d+ MiB)`},
+		{"client/import.go", `platform accepts bodies of (\d+ MiB)`},
+		{"docs/decisions.md", `413 body larger than (\d+ MiB)`},
+	},
+	"the maximum number of contacts in an import": {
+		{"openapi.yaml", `maxItems: (\d+) description: The contacts`},
+		{"openapi.yaml", `The contacts, at most ([\d,]+)\.`},
+		{"openapi.yaml", `Adds or updates at most ([\d,]+) contacts`},
+		{"mockserver/internal/api/api.go", `const MaxImport = (\d+)`},
+		{"mockserver/console/static/import.js", `const most = (\d+);`},
+		{"client/import.go", `const maxImportBatch = (\d+)`},
+		{"client/import.go", `contacts per request, from 1 to ([\d,]+)\.`},
+		{"client/import.go", `The default is ([\d,]+)\. A batch`},
+		{"client/import.go", `in batches of up to ([\d,]+) contacts`},
+		{"client/import_response.go", `ImportBatch imports up to ([\d,]+) contacts`},
+		{"client/doc.go", `batches of up to ([\d,]+)\.`},
+		{"docs/decisions.md", `with more than ([\d,]+) entries`},
+	},
+	"the maximum size of a page": {
+		{"openapi.yaml", `maximum: (\d+), default: 50}`},
+		{"openapi.yaml", `sets the page size, from 1 to (\d+);`},
+		{"openapi.yaml", `The page size, from 1 to (\d+)\.`},
+		{"mockserver/internal/platform/collection.go", `maxPerPage = (\d+)`},
+		{"client/page.go", `const maxPerPage = (\d+)`},
+		{"mcp/page.go", `maxPerPage = (\d+)`},
+		{"mcp/README.md", `at most (\d+)\)`},
+		{"docs/decisions.md", `by default and at most (\d+)\.`},
+	},
+	"the default size of a page": {
+		{"openapi.yaml", `maximum: 100, default: (\d+)}`},
+		{"openapi.yaml", `; the default is (\d+)\. A page after`},
+		{"openapi.yaml", `from 1 to 100\. The default is (\d+)\.`},
+		{"mockserver/internal/platform/collection.go", `defaultPerPage = (\d+)`},
+		{"mcp/page.go", `defaultPerPage = (\d+)`},
+		{"mcp/README.md", `\((\d+), at most`},
+		{"docs/decisions.md", "`per_page` is (\\d+) by default"},
+	},
+	"the seconds for a delivery attempt": {
+		{"mockserver/internal/delivery/target.go", `const DefaultTimeout = (\d+) \* time\.Second`},
+		{"mockserver/config.go", `in real time\. The default is (\d+) s`},
+		{"webhook/doc.go", `The function has (\d+) seconds`},
+		{"webhook/doc.go", `work that can exceed (\d+) seconds`},
+		{"webhook/handler.go", `closes the connection after (\d+) seconds`},
+		{"docs/decisions.md", `a timeout of (\d+) s\.`},
+		{"docs/production.md", `Respond within (\d+) seconds`},
+		{"docs/production.md", `the platform closes the connection after (\d+) s`},
+		{"docs/cookbook.md", `does not return within (\d+) s`},
+		{"docs/monitoring/alerts.yml", `closes the connection after (\d+) s`},
+	},
+	"the delays before retries of a delivery": {
+		{"docs/decisions.md", `retries the delivery after ([\w, ]+)\.`},
+		{"mockserver/internal/delivery/dispatcher.go", `retries of a delivery: ([\w, ]+)\.`},
+		{"mockserver/config.go", `retries of a delivery: ([\w, ]+)\.`},
+	},
+	"the maximum size of a response": {
+		{"client/config.go", `c\.MaxResponseBytes, (\d+<<\d+)\)`},
+		{"client/config.go", `decompression\. The default is (\d+ MiB)`},
+		{"SECURITY.md", `limits response bodies \((\d+ MiB) by default\)`},
+	},
+	"the connections of the mock server that wait": {
+		{"mockserver/slow.go", `maxWaiting = (\d+)`},
+		{"mockserver/listen.go", `At most ([\d,]+) connections`},
+		{"mockserver/listen.go", `Above ([\d,]+), the server`},
+		{"SECURITY.md", `At most ([\d,]+) connections`},
+	},
+	"the header with the signature": {
+		{"openapi.yaml", `Signature: name: (\S+) in: header`},
+		{"webhook/signature.go", `const DefaultSignatureHeader = "(.+?)"`},
+		{"webhook/doc.go", `delivery has the header (\S+)`},
+		{"npm/src/signature.ts", `Returns the header (\S+) of a body`},
+		{"mockserver/model/model.go", `the (\S+) header"`},
+		{"mockserver/internal/control/logs.go", `the (X-\S+) header of the del`},
+		{"mockserver/console/static/deliveries.js", `quote\('(\S+): ' \+ d\.signature`},
+		{"mockserver/console/static/deliveries.js", `\['(X-\S+)', d\.signature\]`},
+		{"mockserver/console/static/signature.js", `\['(X-\S+)', span`},
+		{"examples/node/newsletter.test.js", `\{'(\S+)': signature`},
+		{"examples/python/signup.py", `self\.headers\["(X-\S+)"\]`},
+	},
+}
+
+// TestFacts compares the places of each fact with its home.
+func TestFacts(t *testing.T) {
+	spaces := regexp.MustCompile(`\n\s*(?:(?://|#|\*)\s)?\s*|\s+`)
+	for fact, places := range facts {
+		home := ""
+		for _, p := range places {
+			text := spaces.ReplaceAllString(read(t, p.file), " ")
+			found := regexp.MustCompile(p.pattern).FindStringSubmatch(text)
+			require.NotNil(t, found, "%s: %s has no text that matches %s", fact, p.file, p.pattern)
+			if home == "" {
+				home = normal(found[1])
+			}
+			assert.Equal(t, home, normal(found[1]), "%s: %s has %q, unlike %s", fact, p.file, found[0], places[0].file)
+		}
+	}
+}
+
+// normal returns a number in decimal notation, without a unit of bytes. It returns other text unchanged.
+func normal(text string) string {
+	digits, shift, _ := strings.Cut(strings.Replace(strings.NewReplacer(",", "", " << ", "<<").Replace(text), " MiB", "<<20", 1), "<<")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return text
+	}
+	bits, _ := strconv.Atoi(shift)
+	return strconv.FormatInt(n<<bits, 10)
+}
