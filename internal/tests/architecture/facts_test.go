@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // place is a place that repeats a fact. The group of the pattern matches its value. White space in the file counts as one
@@ -67,7 +66,7 @@ var facts = map[string][]place{
 		{"docs/decisions.md", `a timeout of (\d+) s\.`},
 		{"docs/production.md", `Respond within (\d+) seconds`},
 		{"docs/production.md", `the platform closes the connection after (\d+) s`},
-		{"docs/cookbook.md", `does not return within (\d+) s`},
+		{"docs/cookbook.md", `takes longer than (\d+) s, the platform retries`},
 		{"docs/monitoring/alerts.yml", `closes the connection after (\d+) s`},
 	},
 	"the delays before retries of a delivery": {
@@ -109,7 +108,10 @@ func TestFacts(t *testing.T) {
 		for _, p := range places {
 			text := spaces.ReplaceAllString(read(t, p.file), " ")
 			found := regexp.MustCompile(p.pattern).FindStringSubmatch(text)
-			require.NotNil(t, found, "%s: %s has no text that matches %s", fact, p.file, p.pattern)
+			if found == nil {
+				t.Errorf("%s: %s has no text that matches %s", fact, p.file, p.pattern)
+				continue
+			}
 			if home == "" {
 				home = normal(found[1])
 			}
