@@ -75,6 +75,26 @@ func Invalid(msg string, loc ...any) *Error {
 	return New(http.StatusUnprocessableEntity, "value_error", msg, loc...)
 }
 
+// Join returns one error with the details of all errors, or nil if there are none. The
+// status is 422 if any of them has this status, and otherwise the status of the first.
+func Join(errs ...error) error {
+	all := &Error{}
+	for _, err := range errs {
+		p, ok := errors.AsType[*Error](err)
+		if !ok {
+			continue
+		}
+		if all.Status == 0 || p.Status == http.StatusUnprocessableEntity {
+			all.Status = p.Status
+		}
+		all.Details = append(all.Details, p.Details[:min(len(p.Details), MaxDetails-len(all.Details))]...)
+	}
+	if all.Status == 0 {
+		return nil
+	}
+	return all
+}
+
 // Conflict returns the error for a resource whose state does not allow the
 // request.
 func Conflict(kind, msg string, loc ...any) *Error {

@@ -92,6 +92,9 @@ func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err
 	found, err := o.ValidateRequest(r, c.Body, c.byControl || g.options.RejectUnknown)
 	c.caller.BadEntries = found.BadEntries
 	c.UnknownFields, c.UnknownParameters = found.UnknownFields, found.UnknownParameters
+	if err != nil && o.Body != nil {
+		err = apierror.Join(err, g.platform.Violations(c.AccountID, o.Body, c.Body))
+	}
 	return err
 }
 

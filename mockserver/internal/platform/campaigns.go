@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -20,12 +19,8 @@ func (t *tx) campaign(id int64) (*campaign, error) {
 }
 
 func (t *tx) createCampaign(r api.CreateCampaignRequestObject) (api.CreateCampaignResponseObject, error) {
-	if r.Body.ListID != 0 {
-		if _, err := t.listNamed(r.Body.ListID); err != nil {
-			return nil, err
-		}
-	}
-	if err := cmp.Or(checkSender(r.Body.Sender, false), t.checkContent(r.Body.Content, false)); err != nil {
+	err := apierror.Join(t.checkList(r.Body.ListID), checkSender(r.Body.Sender, false), t.checkContent(r.Body.Content, false))
+	if err != nil {
 		return nil, err
 	}
 	c := &campaign{Campaign: api.Campaign{
@@ -79,25 +74,22 @@ func (t *tx) updateCampaign(r api.UpdateCampaignRequestObject) (api.UpdateCampai
 
 // The caller passes a copy, so an invalid update does not change the campaign.
 func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) error {
+	var list, sender, content error
 	set(&c.Name, in.Name)
 	if in.ListID != nil {
-		if _, err := t.listNamed(*in.ListID); err != nil {
-			return err
-		}
+		_, list = t.listNamed(*in.ListID)
 		if c.ListID != *in.ListID {
 			c.ListID, c.Next = *in.ListID, 0
 		}
 	}
 	if in.Sender != nil {
-		if err := checkSender(*in.Sender, true); err != nil {
-			return err
-		}
+		sender = checkSender(*in.Sender, true)
 		c.Sender = *in.Sender
 	}
 	if in.Content != nil {
-		return t.changeContent(&c.Content, *in.Content)
+		content = t.changeContent(&c.Content, *in.Content)
 	}
-	return nil
+	return apierror.Join(list, sender, content)
 }
 
 func (t *tx) scheduleCampaign(r api.ScheduleCampaignRequestObject) (api.ScheduleCampaignResponseObject, error) {

@@ -151,13 +151,17 @@ func (t *tx) tagContacts(r api.TagContactsRequestObject) (api.TagContactsRespons
 	if err != nil {
 		return nil, err
 	}
+	var missing []error
 	contacts := make([]*contact, len(r.Body.ContactIds))
 	for i, id := range r.Body.ContactIds {
 		c := l.contacts.find(id)
-		if c == nil || c.Status == statusDeleted {
-			return nil, apierror.NotFound("contact", id, "body", "contact_ids", i)
+		if (c == nil || c.Status == statusDeleted) && len(missing) < apierror.MaxDetails {
+			missing = append(missing, apierror.NotFound("contact", id, "body", "contact_ids", i))
 		}
 		contacts[i] = c
+	}
+	if err := apierror.Join(missing...); err != nil {
+		return nil, err
 	}
 	for _, c := range contacts {
 		c = l.contacts.edit(c)

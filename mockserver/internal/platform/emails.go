@@ -21,7 +21,7 @@ func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailRespons
 		HTML:       in.Content.HTML,
 		Text:       in.Content.Text,
 	}
-	if err := t.checkEmail(in.Email, in.Sender, parts); err != nil {
+	if err := t.checkEmail(in.Email, in.Sender, parts, in.ListID); err != nil {
 		return nil, err
 	}
 	l, c, err := t.addressee(in.ListID, in.Email)
@@ -41,11 +41,11 @@ func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailRespons
 	return api.SubmitEmail201JSONResponse{ID: m.ID, Email: m.To, Status: status}, nil
 }
 
-func (t *tx) checkEmail(to string, from api.Sender, content api.MessageContent) error {
+func (t *tx) checkEmail(to string, from api.Sender, content api.MessageContent, listID int64) (err error) {
 	if !contract.IsEmail(to) {
-		return apierror.Invalid("not an email address", "body", "email")
+		err = apierror.Invalid("not an email address", "body", "email")
 	}
-	return cmp.Or(checkSender(from, true), t.checkContent(content, true))
+	return apierror.Join(err, checkSender(from, true), t.checkContent(content, true), t.checkList(listID))
 }
 
 // addressee returns the contact with the given address on a list. If listID is 0, it
@@ -136,7 +136,7 @@ func (t *tx) getEmail(r api.GetEmailRequestObject) (api.GetEmailResponseObject, 
 // sendTransactionalEmail implements the deprecated POST /emails. It does not
 // check the recipient's status or the suppression list.
 func (t *tx) sendTransactionalEmail(r api.SendTransactionalEmailRequestObject) (api.SendTransactionalEmailResponseObject, error) {
-	if err := t.checkEmail(r.Body.Email, r.Body.Sender, r.Body.Content); err != nil {
+	if err := t.checkEmail(r.Body.Email, r.Body.Sender, r.Body.Content, 0); err != nil {
 		return nil, err
 	}
 	m := t.newMessage(events.SendingTypeTransactional, r.Body.Sender, t.sendable(r.Body.Content))

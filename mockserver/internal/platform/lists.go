@@ -12,6 +12,14 @@ func (t *tx) listNamed(id int64) (*list, error) {
 	return t.account.Lists.find(id, "list", "body", "list_id")
 }
 
+// checkList returns an error if a body names a list that does not exist. 0 means no list.
+func (t *tx) checkList(id int64) (err error) {
+	if id != 0 {
+		_, err = t.listNamed(id)
+	}
+	return err
+}
+
 func (t *tx) createList(r api.CreateListRequestObject) (api.CreateListResponseObject, error) {
 	l := &list{api.List{ListID: t.newID(), Name: r.Body.Name, CreatedOn: t.unix()}, newContactTable()}
 	t.account.Lists.add(l.ListID, l)

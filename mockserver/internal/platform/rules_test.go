@@ -53,14 +53,16 @@ func TestPaging(t *testing.T) {
 	}
 }
 
-// A template replaces inline content and vice versa, so content with both is rejected.
+// A template replaces inline content and vice versa. Content with both is rejected, even if the template does not exist.
 func TestTemplateOrInline(t *testing.T) {
+	shop := &tx{account: newAccount(1)}
+	shop.account.Templates.add(3, &api.Template{TemplateID: 3})
 	for _, in := range []api.MessageContent{{TemplateID: 3, HTML: "h"}, {TemplateID: 3, Text: "t"}} {
-		assert.Error(t, new(tx).checkContent(in, false), "%+v is accepted", in)
+		assert.EqualError(t, shop.checkContent(in, false), "content.template_id: must contain either a template or inline parts")
 	}
 	text := api.Nullable{Set: true, Value: "t"}
 	for _, in := range []api.MessageContentUpdate{{TemplateID: new(int64(3)), HTML: new("h")}, {TemplateID: new(int64(3)), Text: text}} {
-		assert.Error(t, new(tx).changeContent(&api.MessageContent{}, in), "%+v is accepted", in)
+		assert.EqualError(t, shop.changeContent(&api.MessageContent{}, in), "content.template_id: must contain either a template or inline parts")
 	}
 	before := api.MessageContent{Subject: "s", TemplateID: 3}
 	for _, row := range []struct {

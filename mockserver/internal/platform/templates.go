@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"strconv"
@@ -116,12 +117,16 @@ func (t *tx) templateNamed(id int64) error {
 	return err
 }
 
+func errTwoContents() error {
+	return apierror.Invalid("must contain either a template or inline parts", "body", "content", "template_id")
+}
+
 // checkContent returns an error unless the content has either an existing template or
 // inline parts. If the content is optional, it may have neither.
 func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	switch {
 	case c.TemplateID != 0 && hasParts(c):
-		return apierror.Invalid("must contain either a template or inline parts", "body", "content", "template_id")
+		return apierror.Join(errTwoContents(), t.templateNamed(c.TemplateID))
 	case c.TemplateID != 0:
 		return t.templateNamed(c.TemplateID)
 	case required && !hasParts(c):
@@ -130,12 +135,35 @@ func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	return nil
 }
 
+// Violations returns the errors of an invalid body that depend on the account's records,
+// because one response lists all errors. The operations find the same errors in a body that
+// is otherwise valid.
+func (p *Platform) Violations(accountID int64, schema *contract.Schema, body []byte) (err error) {
+	var in struct {
+		ListID  int64              `json:"list_id"`
+		Content api.MessageContent `json:"content"`
+	}
+	_ = json.Unmarshal(body, &in) // a value of the wrong type stays zero
+	if schema.Property("list_id") == nil {
+		in.ListID = 0
+	}
+	if content := schema.Property("content"); content == nil || content.Schema.Property("template_id") == nil {
+		in.Content = api.MessageContent{}
+	}
+	_ = p.locked(nil, func(t *tx) error {
+		t.account = p.accountLocked(accountID)
+		err = apierror.Join(t.checkList(in.ListID), t.checkContent(in.Content, false))
+		return nil
+	})
+	return err
+}
+
 // changeContent applies a partial update. Setting a template deletes the inline parts,
 // and setting an inline part removes the template, because they exclude each other.
 func (t *tx) changeContent(c *api.MessageContent, in api.MessageContentUpdate) error {
 	inline := in.HTML != nil || in.Text.Set
 	if in.TemplateID != nil && inline {
-		return apierror.Invalid("must contain either a template or inline parts", "body", "content", "template_id")
+		return apierror.Join(errTwoContents(), t.templateNamed(*in.TemplateID))
 	}
 	set(&c.Subject, in.Subject)
 	if in.TemplateID != nil {

@@ -1,10 +1,9 @@
 package platform
 
 import (
-	"cmp"
-
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
 func (t *tx) workflow(id int64) (*api.Workflow, error) {
@@ -12,10 +11,8 @@ func (t *tx) workflow(id int64) (*api.Workflow, error) {
 }
 
 func (t *tx) createWorkflow(r api.CreateWorkflowRequestObject) (api.CreateWorkflowResponseObject, error) {
-	if _, err := t.listNamed(r.Body.ListID); err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(checkSender(r.Body.Sender, true), t.checkContent(r.Body.Content, true)); err != nil {
+	_, err := t.listNamed(r.Body.ListID)
+	if err = apierror.Join(err, checkSender(r.Body.Sender, true), t.checkContent(r.Body.Content, true)); err != nil {
 		return nil, err
 	}
 	w := &api.Workflow{
