@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/netip"
 	"os"
 	"regexp"
@@ -68,9 +69,31 @@ func (f *flagSet) parse(args []string) error {
 	if name, isUnknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); isUnknown {
 		var known []string
 		f.VisitAll(func(flag *flag.Flag) { known = append(known, flag.Name) })
-		err = fmt.Errorf("unknown flag -%s%s; see %s -h", name, didYouMean("-", name, known), f.Name())
+		return fmt.Errorf("unknown flag -%s%s; see %s -h", name, didYouMean("-", name, known), f.Name())
+	}
+	if part := invalidFlag.FindStringSubmatch(err.Error()); part != nil {
+		return invalid(f.Lookup(part[2]), "-"+part[2], part[1], part[3])
 	}
 	return err
+}
+
+// invalidFlag matches the errors of package flag for an invalid value.
+var invalidFlag = regexp.MustCompile(`(?s)^invalid (?:boolean )?value (".*") for (?:flag )?-([^ :]+): (.*)$`)
+
+// invalid returns the error for an invalid value of a flag, which the flag or its
+// environment variable contains. It omits the values of flags that contain secrets.
+func invalid(of *flag.Flag, source, quoted, rule string) error {
+	switch b, ok := of.Value.(interface{ IsBoolFlag() bool }); {
+	case ok && b.IsBoolFlag():
+		rule = "must be true or false"
+	case rule == "parse error", rule == "value out of range":
+		rule = "must be an integer between 0 and 18446744073709551615"
+	}
+	rule = strings.TrimPrefix(rule, "mockserver: ")
+	if !slices.Contains([]string{"token", "read-only-token", "secret", "url"}, of.Name) && !strings.Contains(rule, quoted) {
+		rule += ", got " + quoted
+	}
+	return errors.New(source + ": " + rule)
 }
 
 // parseAll parses a command line that contains only flags. If a flag is not set there,
@@ -89,22 +112,17 @@ func (f *flagSet) parseAll(args []string) error {
 		variable := f.variable(flag.Name)
 		if value := os.Getenv(variable); value != "" && !given[flag.Name] {
 			if err := f.Set(flag.Name, value); err != nil {
-				switch {
-				case isBool(flag):
-					err = errors.New("must be true or false")
-				case err.Error() == "parse error":
-					err = errors.New("must be a number of at least 0")
-				}
-				errs = append(errs, fmt.Errorf("%s: %w", variable, err)) // without the value, which may be a secret
+				errs = append(errs, invalid(flag, variable, strconv.Quote(value), err.Error()))
 			}
 		}
 	})
 	return errors.Join(errs...)
 }
 
-func isBool(f *flag.Flag) bool {
-	b, ok := f.Value.(interface{ IsBoolFlag() bool })
-	return ok && b.IsBoolFlag()
+// about adds a flag and its environment variable to an error about the flag's value, such as
+// the name of a file.
+func about(name string, err error) error {
+	return fmt.Errorf("-%s or %s: %w", name, newFlags("mockserver", "", nil).variable(name), err)
 }
 
 // variable returns the environment variable that sets a flag. Containers need variables,
@@ -168,7 +186,16 @@ func oneOf[T ~string](to *T, values ...T) func(string) error {
 }
 
 func addrFlag(flags *flagSet, addr *string, usage string) {
-	flags.StringVar(addr, "addr", defaultAddr, usage)
+	*addr = defaultAddr
+	flags.Func("addr", usage+" (default "+defaultAddr+")", func(text string) error {
+		*addr = text
+		if _, port, err := net.SplitHostPort(text); err == nil {
+			if _, err = net.LookupPort("tcp", port); err == nil {
+				return nil
+			}
+		}
+		return errors.New("must have the form host:port")
+	})
 }
 
 // secretFlags adds the flags for a webhook's secret. After parsing the flags, call the
@@ -181,7 +208,11 @@ func secretFlags(flags *flagSet) func() (webhook.Secret, error) {
 		if *text == "" {
 			return webhook.Secret{}, errNoSecret
 		}
-		return webhook.ParseSecret(*text, string(function))
+		secret, err := webhook.ParseSecret(*text, string(function))
+		if err != nil {
+			err = errors.New("--secret or " + secretVariable + ": " + strings.TrimPrefix(err.Error(), "webhook: "))
+		}
+		return secret, err
 	}
 }
 
@@ -283,7 +314,7 @@ func (o *options) setSchedule(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
 		wait, err := time.ParseDuration(strings.TrimSpace(part))
 		if err != nil || wait < 0 {
-			return fmt.Errorf("must be a comma-separated list of durations such as 1s,5s,2m, got %q", part)
+			return errors.New("must be a comma-separated list of durations such as 1s,5s,2m")
 		}
 		o.config.RetrySchedule = append(o.config.RetrySchedule, wait)
 	}

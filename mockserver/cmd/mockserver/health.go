@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,7 +31,7 @@ func health(ctx context.Context, args []string, out io.Writer) error {
 	defer cancel()
 	req, err := http.NewRequestWithContext(within, http.MethodGet, base+"/_mock/health", nil)
 	if err != nil {
-		return usageError{errors.New("-addr must have the form host:port")}
+		return usageError{about("addr", fmt.Errorf("must have the form host:port, got %q", addr))}
 	}
 	response, err := new(http.Transport).RoundTrip(req) // no proxy, no redirect
 	if err != nil {

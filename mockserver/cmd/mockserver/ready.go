@@ -75,7 +75,7 @@ func removeReadyFile(name string) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return errors.New("-ready-file: " + name + " exists and is not a regular file")
+		return errors.New(name + " exists and is not a regular file")
 	}
 	return os.Remove(name)
 }

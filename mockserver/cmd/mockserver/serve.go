@@ -53,7 +53,7 @@ func serveUntil(ctx context.Context, o options, in io.Reader, out io.Writer) (er
 		o.config.OnRequest = log.request
 	}
 	if err := removeReadyFile(o.readyFile); err != nil {
-		return err
+		return about("ready-file", err)
 	}
 	isDefault := func(t mockserver.Token) bool { return t.Value == mockserver.DefaultToken }
 	listener, err := listenHeld(ctx, o.addr, slices.ContainsFunc(o.config.Tokens, isDefault))
@@ -65,7 +65,7 @@ func serveUntil(ctx context.Context, o options, in io.Reader, out io.Writer) (er
 	defer srv.Close()
 	state, err := openState(o.state, o.config.Logger)
 	if err != nil {
-		return err
+		return about("state", err)
 	}
 	defer func() { err = errors.Join(err, state.close()) }()
 	if err := fill(srv, state, o.seed); err != nil {
@@ -73,7 +73,7 @@ func serveUntil(ctx context.Context, o options, in io.Reader, out io.Writer) (er
 	}
 	now := readyNow(srv, listener.Addr())
 	if err := now.write(o.readyFile); err != nil {
-		return err
+		return about("ready-file", err)
 	}
 	defer func() { _ = removeReadyFile(o.readyFile) }()
 	log.welcome(now)   // after everything that may fail, because the reader can now send requests
@@ -101,16 +101,17 @@ func untilEOF(ctx context.Context, input io.Reader) context.Context {
 func fill(srv *mockserver.Server, state *stateFile, seed string) error {
 	if seed != "" {
 		file, err := os.Open(seed)
-		if err != nil {
-			return err
+		if err == nil {
+			if err = errors.Join(srv.Seed(file), srv.SetBaseline(), file.Close()); err != nil {
+				err = fmt.Errorf("%s: %w", seed, err)
+			}
 		}
-		defer func() { _ = file.Close() }()
-		if err := errors.Join(srv.Seed(file), srv.SetBaseline()); err != nil {
-			return err
+		if err != nil {
+			return about("seed", err)
 		}
 	}
 	if err := state.load(srv); err != nil {
-		return err
+		return about("state", err)
 	}
 	state.keep()
 	return nil
@@ -153,7 +154,7 @@ type heldListener struct {
 func listenHeld(ctx context.Context, address string, defaultToken bool) (l heldListener, err error) {
 	to, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
-		return l, err
+		return l, about("addr", err)
 	}
 	if defaultToken && !to.IP.IsLoopback() {
 		return l, fmt.Errorf("-token or MOCKSERVER_TOKEN is required because other machines can reach %s, and the default token %s is public",
@@ -161,7 +162,7 @@ func listenHeld(ctx context.Context, address string, defaultToken bool) (l heldL
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", to.String())
 	if err != nil {
-		return l, err
+		return l, about("addr", err)
 	}
 	released := make(chan struct{})
 	return heldListener{listener, released, sync.OnceFunc(func() { close(released) })}, nil

@@ -209,6 +209,7 @@ func rejected(t *testing.T, args ...string) error {
 	return run(ctx, append([]string{"-addr", "127.0.0.1:0"}, args...), nil, &output{})
 }
 
+// An error about the value of a flag names the flag and the value in one line.
 func TestServeInvalid(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken.json")
@@ -225,7 +226,10 @@ func TestServeInvalid(t *testing.T) {
 		"a ready file below a file":        {"-ready-file", filepath.Join(broken, "ready.json")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Error(t, rejected(t, args...), "the command started")
+			err := rejected(t, args...)
+			require.Error(t, err, "the command started")
+			assert.Regexp(t, `^-(\S+)( or MOCKSERVER_[A-Z_]+)?: [^\n]+$`, err.Error())
+			assert.Contains(t, err.Error(), args[1])
 		})
 	}
 }

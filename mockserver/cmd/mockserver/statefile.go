@@ -51,17 +51,17 @@ func openState(name string, log *slog.Logger) (*stateFile, error) {
 	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		target, err := filepath.EvalSymlinks(name)
 		if err != nil {
-			return nil, fmt.Errorf("-state: the target of the symbolic link %s must exist: %w", name, err)
+			return nil, fmt.Errorf("the target of the symbolic link %s must exist: %w", name, err)
 		}
 		name = target // lock the target, because the target is replaced
 	}
 	lockName := name + ".lock"
 	if info, err := os.Lstat(lockName); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("-state: %s must be a regular file", lockName)
+		return nil, fmt.Errorf("%s must be a regular file", lockName)
 	}
 	unlock, err := lock(lockName)
 	if err != nil {
-		return nil, fmt.Errorf("-state %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &stateFile{name: name, unlock: unlock, log: log}, nil
 }
@@ -84,7 +84,7 @@ func (s *stateFile) load(srv storable) error {
 		err = s.restore()
 	}
 	if err != nil {
-		return fmt.Errorf("-state %s: %w", s.name, err)
+		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	return nil
 }

@@ -299,7 +299,7 @@ func TestStateDanglingLink(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "elsewhere.json"), state); err != nil {
 		t.Skip(err) // Windows may forbid it
 	}
-	require.ErrorContains(t, rejected(t, "-state", state), "-state: the target of the symbolic link "+state+" must exist")
+	require.ErrorContains(t, rejected(t, "-state", state), "-state or MOCKSERVER_STATE: the target of the symbolic link "+state+" must exist")
 	assert.NoFileExists(t, state+".lock")
 }
 

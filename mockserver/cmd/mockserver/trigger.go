@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,10 +34,11 @@ Without --url it prints what it would send.
 `
 
 type triggering struct {
-	event, variant, url string
-	secret              webhook.Secret
-	set                 []assignment
-	list                bool
+	event, variant string
+	url            *url.URL // nil prints the event
+	secret         webhook.Secret
+	set            []assignment
+	list           bool
 }
 
 // trigger sends a sample of an event, with the changes from -set, to a
@@ -57,7 +59,7 @@ func trigger(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if t.url == "" {
+	if t.url == nil {
 		return t.print(out, body)
 	}
 	return t.send(ctx, out, body)
@@ -72,7 +74,10 @@ func parseTrigger(args []string, out io.Writer) (t triggering, err error) {
 			t.set = append(t.set, a)
 			return err
 		})
-	flags.StringVar(&t.url, "url", "", "`URL` of the receiver")
+	flags.Func("url", "`URL` of the receiver", func(text string) (err error) {
+		t.url, err = contract.ParseURL(text)
+		return err
+	})
 	secret := secretFlags(flags)
 	flags.BoolVar(&t.list, "list", false, "list all events and their variants")
 	if err := flags.parse(args); err != nil {
@@ -86,7 +91,7 @@ func parseTrigger(args []string, out io.Writer) (t triggering, err error) {
 		return t, errors.New("an event is required; see mockserver trigger --list")
 	}
 	t.secret, err = secret()
-	if t.url == "" && errors.Is(err, errNoSecret) {
+	if t.url == nil && errors.Is(err, errNoSecret) {
 		err = nil
 	}
 	return t, err
@@ -109,7 +114,7 @@ func (t triggering) body(samples []mockserver.Sample) ([]byte, error) {
 	body := []byte(sample.Body)
 	for _, a := range t.set {
 		if body, err = setField(body, a.path, a.value); err != nil {
-			return nil, fmt.Errorf("--set %s: %w", strings.Join(a.path, "."), err)
+			return nil, fmt.Errorf("--set or MOCKSERVER_TRIGGER_SET: %s: %w", strings.Join(a.path, "."), err)
 		}
 	}
 	return body, nil
@@ -135,7 +140,7 @@ func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample
 	case known == nil:
 		return mockserver.Sample{}, fmt.Errorf("unknown event %q%s; see mockserver trigger --list", event, didYouMean("", event, names))
 	case found == nil:
-		return mockserver.Sample{}, fmt.Errorf("%s has no variant %q; the variants are %s", event, variant, strings.Join(known, ", "))
+		return mockserver.Sample{}, fmt.Errorf("--variant or MOCKSERVER_TRIGGER_VARIANT: %s has no variant %q; the variants are %s", event, variant, strings.Join(known, ", "))
 	}
 	return *found, nil
 }
@@ -154,17 +159,13 @@ func (t triggering) print(out io.Writer, body []byte) error {
 
 // send makes one attempt. Any response except 2xx is an error.
 func (t triggering) send(ctx context.Context, out io.Writer, body []byte) error {
-	target, err := contract.ParseURL(t.url)
-	if err != nil {
-		return fmt.Errorf("--url %w", err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, delivery.DefaultTimeout)
 	defer cancel()
-	req, err := webhook.NewRequest(ctx, t.url, t.secret, body)
+	req, err := webhook.NewRequest(ctx, t.url.String(), t.secret, body)
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(out, "POST %s\n%s: %s\n\n%s\n\n", target.Redacted(),
+	_, _ = fmt.Fprintf(out, "POST %s\n%s: %s\n\n%s\n\n", t.url.Redacted(),
 		webhook.DefaultSignatureHeader, req.Header.Get(webhook.DefaultSignatureHeader), body)
 	once := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	start := time.Now()
