@@ -145,7 +145,7 @@ func TestReasons(t *testing.T) {
 		f.enqueue("again", "complaint@mock.test")
 		time.Sleep(time.Minute)
 		assert.Contains(t, f.got(), "rejected complaint@mock.test again")
-		assert.Len(t, f.platform.Outbox(), 5)
+		assert.Equal(t, 5, len(f.platform.Outbox()))
 	})
 }
 
@@ -179,13 +179,13 @@ func TestLostResponse(t *testing.T) {
 		f.enqueue("17", "ada@example.org")
 		f.enqueue("18", "ada@example.org") // sent after the pause
 		time.Sleep(2 * time.Minute)
-		require.Len(t, f.platform.Outbox(), 2)
+		require.Equal(t, 2, len(f.platform.Outbox()))
 		for _, m := range f.platform.Outbox() {
 			require.NoError(t, f.platform.Open(m.ID))
 		}
 		time.Sleep(time.Minute)
 		assert.Equal(t, []string{"sent ada@example.org 17", "sent ada@example.org 18", "unknown ada@example.org 17"}, f.got())
-		assert.Len(t, f.platform.Outbox(), 2)
+		assert.Equal(t, 2, len(f.platform.Outbox()))
 	})
 }
 
@@ -287,14 +287,14 @@ func TestCrash(t *testing.T) {
 			f.start()
 			time.Sleep(time.Minute)
 			assert.Equal(t, []string{"unknown ada@example.org 1"}, f.got())
-			assert.Empty(t, f.platform.Outbox())
+			assert.Equal(t, 0, len(f.platform.Outbox()))
 			open := need(f.room.Unknown(t.Context()))(t)
 			require.Len(t, open, 1)
 			assert.Equal(t, "1 ada@example.org", open[0].Key+" "+open[0].To)
 			require.True(t, need(f.room.Resolve(t.Context(), "1", wasSent))(t))
 			time.Sleep(time.Minute)
 			assert.Equal(t, []string{"sent ada@example.org 1", "unknown ada@example.org 1"}, f.got())
-			assert.Len(t, f.platform.Outbox(), map[bool]int{false: 1, true: 0}[wasSent])
+			assert.Equal(t, map[bool]int{false: 1, true: 0}[wasSent], len(f.platform.Outbox()))
 			assert.Empty(t, need(f.room.Unknown(t.Context()))(t))
 			assert.False(t, need(f.room.Resolve(t.Context(), "1", wasSent))(t), "resolved again")
 		})
@@ -308,7 +308,7 @@ func TestKeepSent(t *testing.T) {
 		for _, want := range []int{1, 1, 2} {
 			f.enqueue("1", "ada@example.org")
 			time.Sleep(40 * time.Minute)
-			assert.Len(t, f.platform.Outbox(), want)
+			assert.Equal(t, want, len(f.platform.Outbox()))
 		}
 	})
 }
@@ -460,7 +460,7 @@ func TestOutageAfterQuietTime(t *testing.T) {
 		unknown := func() int { return len(need(f.room.Unknown(t.Context()))(t)) }
 		sendAll(0, 20)
 		time.Sleep(time.Minute) // quiet
-		require.Len(t, f.platform.Outbox(), 20)
+		require.Equal(t, 20, len(f.platform.Outbox()))
 		f.use(late{f.platform.Transport(), 5 * time.Second}) // all workers would send in this time
 		f.start()
 		f.inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 503})
@@ -471,7 +471,7 @@ func TestOutageAfterQuietTime(t *testing.T) {
 		assert.Equal(t, 3, unknown())
 		f.platform.ClearFaults()
 		time.Sleep(10 * time.Minute)
-		assert.Len(t, f.platform.Outbox(), 77)
+		assert.Equal(t, 77, len(f.platform.Outbox()))
 		assert.Equal(t, 3, unknown())
 	})
 }
@@ -485,7 +485,7 @@ func TestForbiddenProbe(t *testing.T) {
 			f.enqueue(fmt.Sprint(i), "ada@example.org")
 		}
 		time.Sleep(5 * time.Second)
-		assert.Len(t, f.platform.Outbox(), 8)
+		assert.Equal(t, 8, len(f.platform.Outbox()))
 	})
 }
 
@@ -517,9 +517,9 @@ func TestEnqueueAt(t *testing.T) {
 		f.start()
 		require.NoError(t, f.room.EnqueueAt(t.Context(), time.Now().Add(time.Hour), "1", email("ada@example.org", "1")))
 		time.Sleep(59 * time.Minute)
-		assert.Empty(t, f.platform.Outbox())
+		assert.Equal(t, 0, len(f.platform.Outbox()))
 		time.Sleep(2 * time.Minute)
-		assert.Len(t, f.platform.Outbox(), 1)
+		assert.Equal(t, 1, len(f.platform.Outbox()))
 	})
 }
 
@@ -604,14 +604,14 @@ func TestExternal(t *testing.T) {
 			f.enqueue(fmt.Sprint("b", i), fmt.Sprintf("bounce+hb+%d@mock.test", i))
 		}
 		time.Sleep(5 * time.Minute)
-		require.Len(t, f.platform.Outbox(), 6)
+		require.Equal(t, 6, len(f.platform.Outbox()))
 		require.NoError(t, f.platform.Open(f.platform.Outbox()[0].ID))
 		time.Sleep(20 * time.Minute)
 		got := f.got()
 		assert.Len(t, got, 5+5+1+2)
 		assert.Equal(t, []string{"sent ada@example.org 0", "sent ada@example.org 1"}, got[5:7])
 		assert.Equal(t, "unknown ada@example.org 1", got[12])
-		assert.Len(t, f.platform.Outbox(), 7)
+		assert.Equal(t, 7, len(f.platform.Outbox()))
 	})
 }
 
@@ -658,7 +658,7 @@ func TestMatch(t *testing.T) {
 		require.NoError(t, f.room.Enqueue(t.Context(), "4", same))
 		require.NoError(t, f.room.Enqueue(t.Context(), "5", email("bob@example.org", "{{y}}").Literal()))
 		time.Sleep(30 * time.Minute)
-		require.Len(t, f.platform.Outbox(), 5)
+		require.Equal(t, 5, len(f.platform.Outbox()))
 		for _, m := range f.platform.Outbox() {
 			if m.Subject != "Your order -1" {
 				require.NoError(t, f.platform.Open(m.ID))
@@ -713,7 +713,7 @@ func TestEnqueueInTransaction(t *testing.T) {
 			require.ErrorContains(t, f.room.Enqueue(t.Context(), key, email("ada@example.org", "1")), "mailroom: key must be")
 		}
 		time.Sleep(time.Minute)
-		assert.Empty(t, f.platform.Outbox())
+		assert.Equal(t, 0, len(f.platform.Outbox()))
 		assert.Empty(t, f.got())
 		assert.LessOrEqual(t, len(refOfAddress(string(make([]byte, 300)))), 255)
 	})

@@ -40,7 +40,7 @@ func TestRooms(t *testing.T) {
 		}
 	}
 	s.wait("told", func() bool { return s.told(mailroom.Sent) == orders && s.told(mailroom.HardBounce) == bounced })
-	assert.Len(t, s.platform.Outbox(), orders)
+	assert.Equal(t, orders, len(s.platform.Outbox()))
 	assert.Equal(t, orders, s.requests())
 	assert.Equal(t, lost, s.told(mailroom.Unknown))
 	assert.Equal(t, s.count("(SELECT DISTINCT what FROM told) AS whats"), s.count("told"), "notices")
@@ -97,7 +97,7 @@ func TestShutdown(t *testing.T) {
 			require.NoError(t, <-stopped)
 			require.NoError(t, r.room.Close())
 			assert.Equal(t, 1, s.count("emailplatform_items WHERE kind = 'send' AND value::jsonb->>'state' = 'sent'"))
-			assert.Len(t, s.platform.Outbox(), 1)
+			assert.Equal(t, 1, len(s.platform.Outbox()))
 		})
 	}
 }

@@ -207,7 +207,7 @@ func TestOutboxConcurrent(t *testing.T) {
 			t.Fatalf("message %d is %s with %d opens, want %s with 1", i, all[i].ID, all[i].Opens, id)
 		}
 	}
-	assert.Len(t, p.OutboxTo("U3@example.ORG"), more/5, "messages to one of five addresses")
+	assert.Equal(t, more/5, len(p.OutboxTo("U3@example.ORG")), "messages to one of five addresses")
 }
 
 func submission(to string) api.SubmitEmailRequestObject {

@@ -176,7 +176,7 @@ func TestRestoreStopsCampaign(t *testing.T) {
 	later := oneCampaign(time.Now().Add(time.Hour))
 	check := func(t *testing.T, s *Platform) {
 		t.Helper()
-		assert.Len(t, s.Outbox(), 1, "only the message in the snapshot")
+		assert.Equal(t, 1, len(s.Outbox()), "only the message in the snapshot")
 		if c := s.accounts[1].Campaigns.get(3); c.Status != campaignScheduled {
 			t.Errorf("the campaign is %s", c.Status)
 		} else if c.alarm == nil {
@@ -290,7 +290,7 @@ func TestClosedPlatform(t *testing.T) {
 	run := s.campaignRun(1, c)
 	s.Close()
 	run()
-	assert.Len(t, s.Outbox(), 1, "only the message in the snapshot")
+	assert.Equal(t, 1, len(s.Outbox()), "only the message in the snapshot")
 	c.alarm, c.Status, c.Sender.Email = nil, campaignIncomplete, "shop@example.org"
 	_, err := s.ScheduleCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.ScheduleCampaignRequestObject{
 		CampaignID: 3, Body: &api.CampaignSchedule{ScheduledFor: time.Now().Add(time.Hour).Unix()},

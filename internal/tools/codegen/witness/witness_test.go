@@ -116,7 +116,7 @@ func TestCampaign(t *testing.T) {
 	sent := srv.OutboxTo("grace@example.org")
 	require.Len(t, sent, 1)
 	assert.Equal(t, "Hi Grace", strings.TrimSpace(sent[0].Text))
-	assert.Len(t, srv.Outbox(), 2)
+	assert.Equal(t, 2, len(srv.Outbox()))
 	done, err := c.GetCampaignWithResponse(t.Context(), campaign.JSON201.CampaignId)
 	require.NoError(t, err)
 	assert.Equal(t, "delivered", must(t, done.JSON200, done.Body).Status)
