@@ -144,7 +144,9 @@ func TestPageNamesAllModules(t *testing.T) {
 }
 
 // late reports whether a browser loads a file only when the API view is opened.
-func late(name string) bool { return name == "explorer.js" || name == "operations.json" }
+func late(name string) bool {
+	return name == "explorer.js" || name == "programs.js" || name == "operations.json"
+}
 
 // TestFirstLoadIsSmall limits the size of the first load and of all files.
 func TestFirstLoadIsSmall(t *testing.T) {

@@ -25,6 +25,8 @@ type Request struct {
 	Query             string        `json:"query,omitzero" doc:"the query string, as sent"`
 	Operation         string        `json:"operation,omitzero" doc:"the operationId; omitted if no operation matches the request"`
 	AccountID         int64         `json:"account_id,omitzero" doc:"the account of the access token; omitted if the token is unknown"`
+	UserID            int64         `json:"user_id,omitzero" doc:"the user of the access token; omitted if the token is unknown"`
+	ReadOnly          bool          `json:"read_only,omitzero" doc:"whether the access token is read-only"`
 	Status            int           `json:"status" doc:"the HTTP status of the response; 0 if the connection was lost"`
 	Fault             string        `json:"fault,omitzero" doc:"the id of the fault rule that was applied"`
 	Body              Text          `json:"body,omitzero" doc:"the body of the request, up to 64 KiB"`

@@ -121,6 +121,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_mock/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The contacts on all lists: the contacts of the newest list first, and the newest contact of each list first. `search` matches parts of addresses. */
+        get: operations["getContacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_mock/deliveries": {
         parameters: {
             query?: never;
@@ -341,6 +358,23 @@ export interface paths {
         get: operations["getListsIdContacts"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_mock/lists/{id}/contacts/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Unsubscribes or deletes several contacts of a list. The events contain the account's first user with write access. */
+        post: operations["postListsIdContactsActions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -748,7 +782,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a request again, with an access token of its account. Fault rules, rate limits and the request log apply to the new request. The response is its record, or 204 if the connection was lost. If the log contains only the beginning of the original body, the route returns 409. */
+        /** Sends a request again, with an access token of the same user and the same permissions. If no such token exists, for example because the token of the original request was unknown, the new request has no token. Fault rules, rate limits and the request log apply to the new request. The response is its record, or 204 if the connection was lost. If the log contains only the beginning of the original body, the route returns 409. */
         post: operations["postRequestsIdResend"];
         delete?: never;
         options?: never;
@@ -1387,6 +1421,8 @@ export interface components {
             path: string;
             /** @description the query string, as sent */
             query?: string;
+            /** @description whether the access token is read-only */
+            read_only?: boolean;
             /** @description the body of an error response, up to 4 KiB */
             response?: string;
             /** @description the HTTP status of the response; 0 if the connection was lost */
@@ -1400,6 +1436,8 @@ export interface components {
             unknown_fields?: string[];
             /** @description query parameters that the API does not define; at most 20 */
             unknown_parameters?: string[];
+            /** @description the user of the access token; omitted if the token is unknown */
+            user_id?: number;
         };
         RequestSummary: {
             /** @description the account of the access token; omitted if the token is unknown */
@@ -1418,6 +1456,8 @@ export interface components {
             path: string;
             /** @description the query string, as sent */
             query?: string;
+            /** @description whether the access token is read-only */
+            read_only?: boolean;
             /** @description the HTTP status of the response; 0 if the connection was lost */
             status: number;
             /**
@@ -1429,6 +1469,8 @@ export interface components {
             unknown_fields?: string[];
             /** @description query parameters that the API does not define; at most 20 */
             unknown_parameters?: string[];
+            /** @description the user of the access token; omitted if the token is unknown */
+            user_id?: number;
         };
         Sample: {
             /** @description the body of the event, with a new id and the current time */
@@ -2200,6 +2242,79 @@ export interface operations {
                          * @description the time of the virtual clock
                          */
                         now: string;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getContacts: {
+        parameters: {
+            query?: {
+                /** @description the account of the contacts */
+                account_id?: number;
+                /** @description the status of the contacts */
+                status?: "active" | "pending" | "unsubscribed" | "deleted" | "spam" | "bounced";
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents */
+                search?: string;
+                /** @description the maximum number of records */
+                limit?: number;
+                /** @description the number of records to skip */
+                offset?: number;
+                /** @description the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset` */
+                around?: string;
+                /** @description the id of a record; the list contains only older records */
+                before?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description the records, newest first */
+                        data: {
+                            /** @description the account of the contact */
+                            account_id: number;
+                            /** @description the address of the contact */
+                            email: string;
+                            /** @description the id of the contact */
+                            id: string;
+                            /** @description the id of the list */
+                            list_id: string;
+                            /** @description the name of the list */
+                            list_name: string;
+                            /** @description the status of the contact */
+                            status: string;
+                            /**
+                             * Format: date-time
+                             * @description the time when the contact was added to the list
+                             */
+                            subscribed_on: string;
+                            /** @description the tags of the contact */
+                            tags: string[];
+                        }[];
+                        /** @description whether older records follow */
+                        has_more: boolean;
+                        /** @description the number of newer records before the first record of data; total if data is empty */
+                        offset: number;
+                        /** @description the number of matching records */
+                        total: number;
                     };
                 };
             };
@@ -2999,6 +3114,8 @@ export interface operations {
     getListsIdContacts: {
         parameters: {
             query?: {
+                /** @description the account of the contacts */
+                account_id?: number;
                 /** @description the status of the contacts */
                 status?: "active" | "pending" | "unsubscribed" | "deleted" | "spam" | "bounced";
                 /** @description words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents */
@@ -3029,10 +3146,16 @@ export interface operations {
                     "application/json": {
                         /** @description the records, newest first */
                         data: {
+                            /** @description the account of the contact */
+                            account_id: number;
                             /** @description the address of the contact */
                             email: string;
                             /** @description the id of the contact */
                             id: string;
+                            /** @description the id of the list */
+                            list_id: string;
+                            /** @description the name of the list */
+                            list_name: string;
                             /** @description the status of the contact */
                             status: string;
                             /**
@@ -3049,6 +3172,65 @@ export interface operations {
                         offset: number;
                         /** @description the number of matching records */
                         total: number;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postListsIdContactsActions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "unsubscribe",
+                 *       "ids": [
+                 *         "1211",
+                 *         "1212"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description the action
+                     * @enum {string}
+                     */
+                    action: "unsubscribe" | "delete";
+                    /** @description the ids of the contacts */
+                    ids: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description the first error */
+                        error?: string;
+                        /** @description the number of records that the action failed for */
+                        failed: number;
+                        /** @description the ids of the records that the action succeeded for */
+                        ids: string[];
                     };
                 };
             };
@@ -3358,9 +3540,9 @@ export interface operations {
                         error?: string;
                         /** @description the events of the messages that occurred, newest first, at most 10,000 */
                         events: components["schemas"]["EventSummary"][];
-                        /** @description the number of messages that the action failed for */
+                        /** @description the number of records that the action failed for */
                         failed: number;
-                        /** @description the ids of the messages that the action succeeded for */
+                        /** @description the ids of the records that the action succeeded for */
                         ids: string[];
                     };
                 };

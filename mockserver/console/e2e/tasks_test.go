@@ -138,6 +138,9 @@ func TestTaskNoEmail(t *testing.T) {
 		}
 		_, _ = w.sdk.Emails.Send(t.Context(), client.EmailSubmission{To: to, Sender: client.Sender{Email: "s@example.com"}, Content: client.EmailContent{Subject: "Your order", Text: "x"}})
 	}
+	for n := range 205 { // newer lists
+		w.list(fmt.Sprint("Other ", n))
+	}
 	p.actions = 0
 	p.fill("#filter", "ada@blocked.example").says(".why", "rejected", "suppressed · Your order", "*@blocked.example")
 	p.atMost(3)
@@ -179,8 +182,9 @@ func TestTaskBouncePercent(t *testing.T) {
 // TestTaskRequest: a rejected request is copied as curl and as Go without its token, sent again, and becomes a fault rule.
 func TestTaskRequest(t *testing.T) {
 	w, p := start(t, "#/requests")
-	w.ask("POST", "/v2/emails", `{"email":"ada's","content":{}}`)
-	p.click("strong", "/v2/emails").says(".wrong", "body.sender")
+	w.ask("POST", "/v2/emails", `{"email":"ada's","sender":{"email":"shop@example.com"},"content":{"subject":"x","text":"x"}}`)
+	p.click("strong", "/v2/emails").says(".wrong", "body.email")
+	p.says(".head .meta", "user 1 of account 1")
 	p.actions = 0
 	eval[bool](p, `(Object.defineProperty(navigator, 'clipboard', { value: { writeText: async s => { window.copied = s } } }), true)`)
 	p.click("button", "Copy as curl").until(`window.copied`)
@@ -203,50 +207,6 @@ func TestTaskRequest(t *testing.T) {
 	p.rows(3)
 	p.click("a", "Make a rule").says(".form h2", "Custom rule")
 	p.until(`[...document.querySelectorAll('.form select')].some(s => s.value === 'submitEmail')`)
-}
-
-// TestCopiedGo: the Go programs of all operations compile.
-func TestCopiedGo(t *testing.T) {
-	_, p := start(t, "#/api")
-	programs := eval[map[string]string](p, `(async () => {
-		const { goOf } = await import('./explorer.js'), all = await fetch('operations.json').then(r => r.json());
-		const path = o => o.path.replaceAll(/\{(\w+)\}/g, (_, name) => name === 'email' ? 'a%40b.example' : '7');
-		return Object.fromEntries(await Promise.all(all.map(async o => [o.id, await goOf({ operation: o.id, path: path(o), body: o.examples?.[0]?.value })])));
-	})()`)
-	dir, err := os.MkdirTemp(".", "copied-") //nolint:usetesting // in the module, to import the SDK
-	p.check(err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	for id, source := range programs {
-		p.check(os.WriteFile(filepath.Join(dir, id+".go"), []byte(strings.Replace(source, "func main()", "func "+id+"()", 1)), 0o600))
-	}
-	p.check(os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n\nfunc main() {}\n"), 0o600))
-	if len(programs) < 40 {
-		t.Errorf("%d programs", len(programs))
-	}
-	if out, err := exec.CommandContext(t.Context(), "go", "vet", "./"+dir).CombinedOutput(); err != nil {
-		t.Errorf("%s", out)
-	}
-}
-
-// TestCopiedText: text of a request from anyone does not become code of a copied program, and copying never fails.
-func TestCopiedText(t *testing.T) {
-	w, p := start(t, "#/requests")
-	w.ask("GET", "/lists/7)%0Aos.RemoveAll(%22x%22)%0A_=(0?page=2", "")
-	p.click("strong", "RemoveAll").actions = 0
-	eval[bool](p, `(Object.defineProperty(navigator, 'clipboard', { value: { writeText: async s => { window.copied = s } } }), true)`)
-	p.click("button", "Copy as Go").until(`window.copied`)
-	p.contains(eval[string](p, `copied`), "(context.Background(), 0)")
-	p.contains(eval[string](p, `copied`), `// The request had the query "page=2", which`)
-	for request, want := range map[string]string{
-		`{ operation: 'deleteContact', path: '/lists/%ff/contacts/-7' }`:                                           `(context.Background(), 0, -7)`,
-		`{ operation: 'scheduleCampaign', path: '/campaigns/7/schedule', body: '{"scheduled_for":"0,0);evil("}' }`: `(context.Background(), 7, time.Now())`,
-		`{ operation: 'scheduleCampaign', path: '/campaigns/7/schedule', body: '{"scheduled_for":1790000000}' }`:   `(context.Background(), 7, time.Unix(1790000000, 0))`,
-		`{ operation: 'scheduleCampaign', path: '/campaigns/7/schedule', body: '{"scheduled_for":' }`:              `(context.Background(), 7, time.Now())`,
-		`{ operation: 'scheduleCampaign', path: '/campaigns/7/schedule', query: 'a\nos.Exit(1)', body: 'null' }`:   `"a\nos.Exit(1)"`,
-	} {
-		p.contains(eval[string](p, `import('./explorer.js').then(m => m.goOf(`+request+`))`), want)
-	}
-	p.equal(eval[string](p, "import('./ui.js').then(m => m.curl('X`id`', 'http://x', []))"), "curl -i -X 'X`id`' 'http://x'")
 }
 
 // TestSelectAll: "Select all" selects the whole list, not only the loaded rows, and an action on it is one request.
@@ -277,6 +237,19 @@ func TestSelectAll(t *testing.T) {
 	p.click(".selected button", "Select all 1,200").says(".selected", "1,200 contacts selected")
 	p.click(".selected button", "Tag")
 	p.enter("[name=tags]", "vip\r").says(".toast", "1,200 contacts tagged.")
+	eval[bool](p, `(posts = 0, true)`)
+	p.tick(0)
+	p.click(".selected button", "Select all 1,200").says(".selected", "1,200 contacts selected")
+	p.click(".selected button", "Unsubscribe").says(".toast", "1,200 contacts unsubscribed from Many.")
+	p.equal(eval[int](p, `posts`), 1)
+	p.press("z").says(".toast", "Undone.")
+	p.fill("#filter", "user11").says(".count", "111") // 11, 110 to 119, 1100 to 1199
+	p.tick(0)
+	p.click(".selected button", "Select all 111").says(".selected", "111 contacts selected")
+	p.click(".selected button", "Delete").says(".toast", "111 contacts deleted from Many.")
+	p.equal(strings.Contains(p.text(".toast"), "failed"), false)
+	p.pick("Status", "active").says(".list", "No matching contacts")
+	p.fill("#filter", "").says(".count", "1,089")
 	p.equal(eval[bool](p, `document.querySelector('.list').scrollWidth <= document.querySelector('.list').clientWidth`), true)
 }
 

@@ -13,7 +13,7 @@ import { useEffect, useRef, useState } from './vendor/preact.js';
  * @typedef {{id: string, fresh?: boolean, created_at: string, event: string, event_id?: string, message_id?: string, recipient?: string, subject?: string, webhook_id: string, url: string, state: string, attempts: Attempt[],
  *   next_attempt?: string, waiting?: string, waiting_until?: string, fault?: string, signature: string}} Delivery
  * @typedef {Delivery & {body: string, secret?: string, hash_function?: string, max_attempts: number}} FullDelivery
- * @typedef {{id: string, fresh?: boolean, time: string, duration_ms: number, method: string, path: string, query?: string, operation?: string, status: number, fault?: string, unknown_fields?: string[], unknown_parameters?: string[]}} Request
+ * @typedef {{id: string, fresh?: boolean, time: string, duration_ms: number, method: string, path: string, query?: string, operation?: string, account_id?: number, user_id?: number, read_only?: boolean, status: number, fault?: string, unknown_fields?: string[], unknown_parameters?: string[]}} Request
  * @typedef {Request & {body?: string, response?: string, closest?: {operation: string, method: string, path: string}}} FullRequest
  * @typedef {{kind: string, record?: any}} Change
  */

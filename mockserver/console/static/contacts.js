@@ -2,10 +2,10 @@
 import { h, useEffect, useRef, useState } from './vendor/preact.js';
 import { call, everyPage, everyRecord, useFetch } from './api.js';
 import { Create, words } from './create.js';
-import { Import, pasted } from './import.js';
+import { Import, batch, pasted } from './import.js';
 import { setParams, go, link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
-import { Selected, actOnEach, useSelection } from './selection.js';
+import { Selected, useSelection } from './selection.js';
 import { when } from './time.js';
 import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, counted, empty, icon, key, pairs, seen, tags, usePages, useRanOut } from './ui.js';
 import { NewContact, NewList, attributes } from './lists.js';
@@ -37,10 +37,13 @@ const date = s => s ? when(new Date(s * 1000).toISOString()) : 'unknown';
 /** Reports whether a search is a filter of the API, which compares whole values. Another search is a part of an address. @param {string} q */
 const fielded = q => /^(status|email|tag|interest):/.test(q);
 
-/** The contacts that a part of an address finds, as the API returns them. @param {string} path @returns {Promise<Page>} */
+/** A contact of the control API as the API returns it. @param {any} c @returns {Contact} */
+const asContact = c => ({ ...c, id: Number(c.id), subscribed_on: Date.parse(c.subscribed_on) / 1000 });
+
+/** The contacts that a part of an address finds. @param {string} path @returns {Promise<Page>} */
 async function found(path) {
   const { data, total } = await call('GET', path);
-  return { data: data.map((/** @type {any} */ c) => ({ ...c, subscribed_on: Date.parse(c.subscribed_on) / 1000 })), pagination: { count: total } };
+  return { data: data.map(asContact), pagination: { count: total } };
 }
 
 /** The page of a contact in the default order, or 0 if it is not on the list. @param {List} list @param {string} id */
@@ -68,12 +71,12 @@ function useMembers(list, contact) {
   const part = q !== '' && !fielded(q);
   const filter = fielded(q) ? q : status && 'status:' + status;
   const pages = usePages(`${q} ${filter} ${sort}`, perPage);
-  const query = new URLSearchParams(part ? { search: q, limit: String(most), ...(status && { status }) }
-    : { page: String(pages.page), per_page: String(perPage), with_count: 'true', ...(filter && { filter }), ...(sort && { sort }) });
-  const path = part ? `/lists/${list.list_id}/contacts?${query}` : ofAccount(`/lists/${list.list_id}/contacts?${query}`);
+  const own = `/lists/${list.list_id}/contacts?${new URLSearchParams({ ...(part && { search: q }), ...(status && { status }) })}`; // of the control API
+  const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: 'true', ...(filter && { filter }), ...(sort && { sort }) });
+  const path = part ? `${own}&limit=${most}` : ofAccount(`/lists/${list.list_id}/contacts?${query}`);
   const { data, error } = /** @type {ReturnType<typeof useFetch<Page>>} */ (useFetch(path, ['records'], part ? found : undefined));
   useSought(list, contact, !part && !filter && !sort, pages, data);
-  const every = async () => part ? (await everyRecord(path)).map(c => ({ ...c, id: Number(c.id) })) : (await everyPage(ofAccount(`/lists/${list.list_id}/contacts?${new URLSearchParams(filter && { filter })}`))).data;
+  const every = async () => fielded(q) ? (await everyPage(ofAccount(`/lists/${list.list_id}/contacts?${new URLSearchParams({ filter })}`))).data : (await everyRecord(own)).map(asContact);
   return { search, status: fielded(q) ? '' : status, sort, part, every, filtered: !!(q || filter), pages, data, error };
 }
 
@@ -164,9 +167,15 @@ const labels = all => all?.length ? span({ class: 'tags' }, all.map(w => span({ 
 /** The actions for one contact or for several. @param {{list: List, contacts: Contact[], after: () => void}} props */
 function Acts({ list, contacts, after }) {
   const at = (/** @type {string|number} */ id) => ofAccount(`/lists/${list.list_id}/contacts/${id}`);
-  const back = () => call('POST', at('import'), { contacts: contacts.map(({ email }) => ({ email })), resubscribe: true }); // restores the same contacts as active
-  const act = (/** @type {'POST'|'DELETE'} */ method, /** @type {string} */ sub, /** @type {string} */ did) => actOnEach(contacts.map(c => String(c.id)), id => call(method, at(id) + sub),
-    done => [`${done.length === 1 ? contacts[0].email : counted(done.length, 'contact')} ${did} ${list.name}.`, undefined, contacts.every(c => c.status === 'active') ? () => back().then(after) : undefined]).then(after);
+  const back = async (/** @type {Contact[]} */ done) => { // restores the same contacts as active
+    for (let n = 0; n < done.length; n += batch) await call('POST', at('import'), { contacts: done.slice(n, n + batch).map(({ email }) => ({ email })), resubscribe: true });
+    after();
+  };
+  const act = (/** @type {string} */ action, /** @type {string} */ did) => attempt(() => call('POST', `/lists/${list.list_id}/contacts/actions`, { action, ids: contacts.map(c => String(c.id)) }), (/** @type {{ids: string[], failed: number, error?: string}} */ { ids, failed, error }) => {
+    const changed = new Set(ids), done = contacts.filter(c => changed.has(String(c.id)));
+    const text = [done.length && `${done.length === 1 ? done[0].email : counted(done.length, 'contact')} ${did} ${list.name}.`, failed && `${failed} of ${contacts.length} failed: ${error}.`].filter(Boolean).join(' ');
+    return [text, undefined, done.length && done.every(c => c.status === 'active') ? () => back(done) : undefined];
+  }).then(after);
   const left = contacts.every(c => c.status === 'deleted');
   return [
     !left && h(Create, {
@@ -175,8 +184,8 @@ function Acts({ list, contacts, after }) {
       send: body => call('POST', at('tag'), { contact_ids: contacts.map(c => c.id), tags: [], ...body }),
       done: () => { after(); return [`${counted(contacts.length, 'contact')} tagged.`]; },
     }),
-    contacts.some(c => c.status !== 'deleted' && c.status !== 'unsubscribed') && button({ type: 'button', class: 'button', onClick: () => act('POST', '/unsubscribe', 'unsubscribed from'), ...key('u') }, icon('exit'), 'Unsubscribe'),
-    !left && button({ type: 'button', class: 'button', onClick: () => act('DELETE', '', 'deleted from'), ...key('Delete') }, icon('trash'), 'Delete'),
+    contacts.some(c => c.status !== 'deleted' && c.status !== 'unsubscribed') && button({ type: 'button', class: 'button', onClick: () => act('unsubscribe', 'unsubscribed from'), ...key('u') }, icon('exit'), 'Unsubscribe'),
+    !left && button({ type: 'button', class: 'button', onClick: () => act('delete', 'deleted from'), ...key('Delete') }, icon('trash'), 'Delete'),
   ];
 }
 

@@ -1,26 +1,21 @@
 // API: the documentation of each operation, and a request to edit and send. The module is
 // loaded when the page is first opened.
 import { h, useEffect, useState } from './vendor/preact.js';
-import { base, call, href } from './api.js';
+import { base, call } from './api.js';
 import { link, useSearch } from './place.js';
+import { load, programs } from './programs.js';
 import { Rows } from './rows.js';
 import { useSession } from './session.js';
 import { took } from './time.js';
-import { Copy, Doing, Field, Heading, Search, Select, Split, chip, code, curl, empty, icon, json, pairs, quote, seen, tags } from './ui.js';
+import { Copy, Doing, Field, Heading, Search, Select, Split, chip, code, empty, icon, json, pairs, seen, tags } from './ui.js';
 /**
- * @typedef {{name: string, in?: string, type: string, description: string, optional?: boolean}} Parameter
- * @typedef {{id: string, method: string, path: string, tag: string, summary: string, description: string, repeatable?: boolean, go: {method: string, arguments: string[], result: boolean}, parameters?: Parameter[], body?: string, fields?: Parameter[], examples?: {name: string, value: string}[]}} Operation
- * @typedef {{method: string, url: string, token: string, body: string}} Request
+ * @typedef {import('./programs.js').Parameter} Parameter @typedef {import('./programs.js').Operation} Operation @typedef {import('./programs.js').Request} Request
  * @typedef {{status: number, statusText: string, ms: number, headers: [string, string][], body: string}} Result
  */
 const { a, article, button, div, form, h3, header, label, p, section, span, strong, table, tbody, td, textarea, th, thead, tr } = tags;
 
 /** The maximum number of characters of a response that are shown. */
 const most = 200_000;
-
-/** @type {Promise<Operation[]>|undefined} */
-let loading;
-const load = () => loading ??= fetch(href('/operations.json')).then(res => res.json());
 
 /** @param {{id?: string}} props */
 export function Explorer({ id }) {
@@ -117,79 +112,3 @@ function Shown({ result }) {
 /** @param {{title: string, rows: Parameter[]}} props */
 const Fields = ({ title, rows }) => section({ class: 'part' }, h3(title), table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Name'), th({ scope: 'col' }, 'Type'), th({ scope: 'col' }, 'Description'))),
   tbody(rows.map(x => tr({ key: x.name }, td(span({ class: 'mono' }, x.name), x.optional ? '' : ' *'), td(span({ class: 'mono' }, x.type)), td(x.description))))), rows.some(x => !x.optional) && p({ class: 'dim' }, '* required'));
-
-/** A request as a program or a command. @type {Record<string, (r: Request) => string>} */
-const programs = {
-  curl: ({ method, url, token, body }) => curl(method, url, [quote(`Authorization: Bearer ${token}`)], body),
-  Go: ({ method, url, token, body }) => `package main
-
-import (
-	"fmt"
-	"io"
-	"log"
-	"net/http"
-	"strings"
-)
-
-func main() {
-	req, err := http.NewRequest(${JSON.stringify(method)}, ${JSON.stringify(url)}, strings.NewReader(${JSON.stringify(body)}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	req.Header.Set("Authorization", ${JSON.stringify(`Bearer ${token}`)})
-${body && '	req.Header.Set("Content-Type", "application/json")\n'}	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(res.Status, string(text))
-}
-`,
-  Node: ({ method, url, token, body }) => `const response = await fetch(${JSON.stringify(url)}, {
-  method: ${JSON.stringify(method)},
-  headers: { Authorization: ${JSON.stringify(`Bearer ${token}`)}${body && ", 'Content-Type': 'application/json'"} },
-${body && `  body: ${JSON.stringify(body)},\n`}});
-console.log(response.status, await response.text());
-`,
-};
-
-/** Text as a Go string. @param {string} text */
-const literal = text => /[`\r\0\ufeff]/.test(text) ? JSON.stringify(text) : '`' + text + '`';
-
-/** The result of f, or other if the text that f reads is invalid. @template T @param {() => T} f @param {T} other */
-const or = (f, other) => { try { return f(); } catch { return other; } };
-
-/** A logged request as a Go program with the SDK. The request is untrusted: each part is a Go string or a number. @param {{operation?: string, path: string, query?: string, body?: string}} r */
-export async function goOf({ operation, path, query, body = '{}' }) {
-  const o = /** @type {Operation} */ ((await load()).find((/** @type {Operation} */ x) => x.id === operation)), segments = path.split('/');
-  const ids = o.path.split('/').flatMap((part, n) => part[0] === '{' ? [or(() => decodeURIComponent(segments[n]), segments[n])] : []);
-  const given = or(() => JSON.parse(body), null) ?? {}, time = Number(given.scheduled_for);
-  let typed = ''; // the type of the body
-  const values = o.go.arguments.map(type => {
-    if (type === 'int64') return (ids.shift() ?? '').match(/^-?\d+$/)?.[0] ?? '0';
-    if (type === 'string') return JSON.stringify(String(ids.shift() ?? given.email ?? ''));
-    if (type === 'time.Time') return Number.isSafeInteger(time) && time ? `time.Unix(${time}, 0)` : 'time.Now()';
-    if (type.endsWith('Params')) return `client.${type}{}`;
-    typed = type;
-    return 'body';
-  });
-  const imports = ['context', typed && 'encoding/json', o.go.result && 'fmt', 'log', 'os', values.some(v => v.startsWith('time.')) && 'time'].filter(Boolean);
-  const fails = ' err != nil {\n\t\tlog.Fatal(err)\n\t}\n';
-  return `package main
-
-import (
-${imports.map(name => `\t"${name}"\n`).join('')}
-	"example.com/emailplatform/client"
-)
-
-func main() {
-	c, err := client.New(client.Config{BaseURL: ${JSON.stringify(base)}, Token: os.Getenv("TOKEN")})
-	if${fails}${query ? `	// The request had the query ${JSON.stringify(query)}, which this program does not send.\n` : ''}${typed && `	var body client.${typed}
-	if err := json.Unmarshal([]byte(${literal(body)}), &body);${fails}`}	${o.go.result ? 'result, err :=' : 'err ='} c.${o.go.method}(${['context.Background()', ...values].join(', ')})
-	if${fails}${o.go.result ? '	fmt.Printf("%+v\\n", result)\n' : ''}}
-`;
-}

@@ -11,7 +11,7 @@ import { counted, tags } from './ui.js';
 const { li, p, ul } = tags;
 
 /** The maximum number of contacts in a request. */
-const most = 1000;
+export const batch = 1000;
 
 const newlines = (/** @type {string} */ text) => text.match(/\r?\n|\r/g)?.length ?? 0;
 
@@ -58,8 +58,8 @@ export const pasted = contacts => contactsIn(contacts).length ? { contacts } : u
 export async function importInto(list, text) {
   const all = contactsIn(text), result = { imported: 0, updated: 0, errors: /** @type {Result['errors']} */ ([]) };
   if (!all.length) throw new Error('No address found. Paste addresses, or CSV with an email column.');
-  for (let at = 0; at < all.length; at += most) {
-    const { imported, updated, errors } = /** @type {Result} */ (await call('POST', ofAccount(`/lists/${list}/contacts/import`), { contacts: all.slice(at, at + most).map(x => x.contact) }));
+  for (let at = 0; at < all.length; at += batch) {
+    const { imported, updated, errors } = /** @type {Result} */ (await call('POST', ofAccount(`/lists/${list}/contacts/import`), { contacts: all.slice(at, at + batch).map(x => x.contact) }));
     result.imported += imported, result.updated += updated, result.errors.push(...errors.map(e => ({ ...e, line: all[at + e.index].line })));
   }
   return result;

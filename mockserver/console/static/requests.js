@@ -10,6 +10,9 @@ import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Request} Request @typedef {import('./api.js').FullRequest} FullRequest */
 const { a, article, button, div, header, p, span, strong, table, tbody, td, th, thead, tr } = tags;
 
+/** The maximum size of a body in the log, in bytes. */
+const loggedBody = 64 << 10;
+
 /** @param {Request} r */
 function outcome(r) {
   if (!r.status) return chip('bad', 'bolt', 'lost');
@@ -41,18 +44,20 @@ function Opened({ id, tab, summary }) {
   const { record: r, error } = /** @type {{record?: FullRequest, error?: string}} */ (useRecord('/requests/' + id, summary?.status));
   if (error) return empty('warn', 'Not found', error);
   if (!r) return div({ class: 'loading', 'aria-busy': 'true' });
-  const target = r.path + (r.query ? '?' + r.query : '');
+  const target = r.path + (r.query ? '?' + r.query : ''), caller = `user ${r.user_id} of account ${r.account_id}${r.read_only ? ', read-only' : ''}`;
+  const cut = new Blob([r.body ?? '']).size >= loggedBody;
   const resend = () => attempt(() => call('POST', `/requests/${id}/resend`), again => again ? [`Sent again. The response has the status ${again.status}.`, ['Request', `#/requests/${again.id}`]] : ['Sent again. The connection was lost.']);
   const rule = new URLSearchParams(r.operation ? { operation: r.operation } : { method: r.method, path: r.path });
   return article(
     header({ class: 'head' },
       h(Heading, { sign: span({ class: 'method ' + r.method.toLowerCase() }, r.method), text: target }),
-      p({ class: 'meta' }, outcome(r), r.operation ? span({ class: 'mono' }, r.operation) : span('unknown operation'), when(r.time, true), span(took(r.duration_ms)),
+      p({ class: 'meta' }, outcome(r), r.operation ? span({ class: 'mono' }, r.operation) : span('unknown operation'), span(r.user_id ? caller : 'unknown token'), when(r.time, true), span(took(r.duration_ms)),
         r.fault && a({ href: '#/faults' }, `fault rule ${r.fault}`), span({ class: 'id' }, r.id, h(Copy, { value: r.id, label: 'Copy request id' }))),
       h(Doing, { label: 'Actions', class: 'actions' },
-        h(Copy, { value: curl(r.method, base + target, ['"Authorization: Bearer $TOKEN"'], r.body), label: 'Copy as a curl command, with the token in $TOKEN', text: 'Copy as curl' }),
-        r.operation && h(Copy, { value: () => import('./explorer.js').then(m => m.goOf(r)), label: 'Copy as a Go program with the SDK, with the token in $TOKEN', text: 'Copy as Go' }),
-        button({ type: 'button', class: 'button', title: 'Send with a token of its account', onClick: resend }, icon('retry'), 'Send again'),
+        cut ? span({ class: 'dim' }, 'The log contains only the beginning of the body.') : [
+          h(Copy, { value: curl(r.method, base + target, ['"Authorization: Bearer $TOKEN"'], r.body), label: 'Copy as a curl command, with the token in $TOKEN', text: 'Copy as curl' }),
+          h(Copy, { value: () => import('./programs.js').then(m => m.goOf(r)), label: 'Copy as a Go program, with the token in $TOKEN', text: 'Copy as Go' }),
+          button({ type: 'button', class: 'button', title: r.user_id ? `Send as ${caller}` : 'Send without a token, because the token of this request is unknown', onClick: resend }, icon('retry'), 'Send again')],
         a({ class: 'button', href: `#/faults?${rule}`, title: 'Make a fault rule for requests like this one' }, icon('bolt'), 'Make a rule'))),
     wrong(r),
     unread(r),
@@ -68,9 +73,13 @@ function Opened({ id, tab, summary }) {
 
 /** The fields and parameters that the API does not define. @param {FullRequest} r */
 function unread(r) {
-  const found = [...(r.unknown_fields ?? []).map(m => `body.${m}`), ...(r.unknown_parameters ?? []).map(n => `query.${n}`)];
-  if (!found.length) return null;
-  return div({ class: 'wrong' }, p('The API does not define ', found.map((at, n) => [n ? ', ' : '', span({ class: 'mono' }, at)]), `. The mock server ignores ${found.length > 1 ? 'them' : 'it'}${found.some(at => at.startsWith('body.events[]: ')) ? ', and no event with an unknown name occurs' : ''}.`));
+  const [events, fields] = [true, false].map(wanted => (r.unknown_fields ?? []).filter(name => name.startsWith('events[]: ') === wanted));
+  const ignored = [...fields.map(m => `body.${m}`), ...(r.unknown_parameters ?? []).map(n => `query.${n}`)];
+  const names = (/** @type {string[]} */ all) => all.map((at, n) => [n ? ', ' : '', span({ class: 'mono' }, at)]);
+  if (!ignored.length && !events.length) return null;
+  return div({ class: 'wrong' },
+    ignored.length > 0 && p('The API does not define ', names(ignored), `. The mock server ignores ${ignored.length > 1 ? 'them' : 'it'}.`),
+    events.length > 0 && p('The API does not define the events ', names(events.map(name => name.slice('events[]: '.length))), '. The mock server never sends them.'));
 }
 
 /** The errors of a request, and the closest operation. @param {FullRequest} r */

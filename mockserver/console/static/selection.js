@@ -1,6 +1,6 @@
 // The selected records of a list, for one action on all of them.
 import { h, useRef, useState } from './vendor/preact.js';
-import { Doing, counted, icon, tags, toast } from './ui.js';
+import { Doing, counted, icon, tags } from './ui.js';
 /** @typedef {import('./ui.js').Child} Child @typedef {{id: string}} Row */
 const { button, input, label, span } = tags;
 
@@ -53,25 +53,4 @@ export function Selected({ selection, total, onAll, noun, children }) {
       n < total && button({ type: 'button', class: 'button quiet', onClick: onAll }, `Select all ${total.toLocaleString('en')}`),
       button({ type: 'button', class: 'bare clear', 'aria-label': 'Clear selection', title: 'Clear selection', onClick: () => selection.set([]) }, icon('cross'))),
     children);
-}
-
-/**
- * Performs an action on each record, one after the other, and shows the results and errors.
- * @template T
- * @param {string[]} ids
- * @param {(id: string) => Promise<T>} act
- * @param {(done: T[]) => Parameters<typeof toast>} textOf
- */
-export async function actOnEach(ids, act, textOf) {
-  const done = /** @type {T[]} */ ([]), failed = /** @type {string[]} */ ([]);
-  for (const id of ids) {
-    try {
-      done.push(await act(id));
-    } catch (e) {
-      failed.push(e instanceof Error ? e.message : String(e));
-    }
-  }
-  const [text, ...more] = done.length ? textOf(done) : [''];
-  toast(failed.length ? [text, ' ', ids.length > 1 && `${failed.length} of ${ids.length} failed: `, failed[0]] : text, ...more);
-  return !failed.length;
 }

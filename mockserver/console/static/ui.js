@@ -24,7 +24,7 @@ const { a, button, dd, div, dl, dt, fieldset, h1, h2, header, input, kbd, label,
 export const icon = (name, title) => svg({ class: 'icon', viewBox: '0 0 16 16', role: title && 'img', 'aria-label': title, 'aria-hidden': title ? undefined : 'true' }, path({ d: paths[name] }));
 
 /** Invisible characters and characters that change the direction of text. Joiners are excluded, because emoji need them. */
-const unseen = /([\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb])/u;
+export const unseen = /([\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb])/u;
 
 /** Untrusted text with its invisible characters made visible. @param {string} [text] */
 export const seen = text => (text ?? '').split(unseen).map((s, i) => i % 2
@@ -306,7 +306,7 @@ export function Pager({ pages: { page, setPage, perPage }, count }) {
 export const quote = s => `'${s.replaceAll("'", `'\\''`)}'`;
 
 /** A request as a curl command. @param {string} method @param {string} url @param {string[]} headers quoted for a shell @param {string} [body] */
-export const curl = (method, url, headers, body) => [`curl -i -X ${/^[A-Z]+$/.test(method) ? method : quote(method)} ${quote(url)}`, ...headers.map(h => `-H ${h}`), ...(body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : [])].join(' \\\n  ');
+export const curl = (method, url, headers, body) => [`curl -i ${method === 'HEAD' ? '-I' : `-X ${/^[A-Z]+$/.test(method) ? method : quote(method)}`}${/[[\]{}]/.test(url) ? ' -g' : ''}${/\/\.\.?(\/|\?|$)/.test(url) ? ' --path-as-is' : ''} ${quote(url)}`, ...headers.map(h => `-H ${h}`), ...(body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : [])].join(' \\\n  ');
 
 /** A number with its noun. @param {number} n @param {string} one @param {string} [many] */
 export const counted = (n, one, many = one + 's') => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;

@@ -1,10 +1,10 @@
 // Why an address got no email: rejected and failed emails, the suppression list, and the status of its contacts. Also names of records.
 import { call, useFetch } from './api.js';
 import { state } from './contacts.js';
-import { accountFilter, ofAccount } from './session.js';
+import { accountFilter, ofAccount, useSession } from './session.js';
 import { matching } from './suppressed.js';
 import { when } from './time.js';
-import { chip, empty, icon, seen, tags } from './ui.js';
+import { chip, counted, empty, icon, seen, tags } from './ui.js';
 const { a, h3, li, p, section, span, ul } = tags;
 
 /** @type {Record<string, string>} */
@@ -17,31 +17,34 @@ export function Named({ kind, id, at = '' }) {
   return a({ href: `#/${places[kind]}/${id}${at}` }, kind, ' ', name && [seen(name), ' '], span({ class: 'dim' }, id));
 }
 
-/** @typedef {{failed: import('./api.js').FullMessage[], contacts: {id: string, email: string, status: string, list: import('./lists.js').List}[], suppressed: {email: string, created_on?: number}[]}} Found */
+/** @typedef {{failed: import('./api.js').FullMessage[], contacts: {id: string, email: string, status: string, list_id: string, list_name: string}[], suppressed: {email: string, created_on?: number}[], unread: string[]}} Found */
 
 /** Everything about the words of a search that explains a missing email. @param {string} q @returns {Promise<Found>} */
 async function look(q) {
   const of = accountFilter() && `&account_id=${accountFilter()}`, words = encodeURIComponent(q);
-  const fired = Promise.all(['Email.Rejected', 'Email.Error'].map(name => call('GET', `/events?event=${name}&limit=5&search=${words}${of}`)));
-  const ids = (await fired).flatMap(list => list.data.map((/** @type {{message_id: string}} */ e) => e.message_id)).filter(Boolean);
-  const { data: lists } = await call('GET', `/lists?limit=200${of}`);
-  const contacts = Promise.all(lists.map(async (/** @type {import('./lists.js').List} */ list) => (await call('GET', `/lists/${list.id}/contacts?limit=5&search=${words}`)).data.map((/** @type {object} */ c) => ({ ...c, list }))));
+  const [rejected, errors, contacts] = await Promise.all(['/events?event=Email.Rejected&limit=5', '/events?event=Email.Error&limit=5', '/contacts?limit=50'].map(path => call('GET', `${path}&search=${words}${of}`)));
+  const ids = [...rejected.data, ...errors.data].map(e => e.message_id).filter(Boolean);
   const address = q.split(/\s+/).find(word => word.includes('@'));
-  return { failed: await Promise.all(ids.map(id => call('GET', `/outbox/${id}`))), contacts: (await contacts).flat(), suppressed: address ? (await matching(address)).data : [] };
+  const failed = await Promise.all(ids.map(id => call('GET', `/outbox/${id}`).catch(() => null))); // a message can have been deleted
+  const more = [[rejected, 'rejected email'], [errors, 'failed email'], [contacts, 'contact']].flatMap(([list, noun]) => list.has_more ? [counted(list.total - list.data.length, noun)] : []);
+  const unread = [more.length ? `Not shown: ${more.join(', ')}.` : '', address ? '' : 'The suppression list is searched only for a complete address.'].filter(Boolean);
+  return { failed: failed.filter(Boolean), contacts: contacts.data, suppressed: address ? (await matching(address)).data : [], unread };
 }
 
 /** @param {{q: string}} props */
 export function Why({ q }) {
+  const { info } = useSession();
   const { data, error } = /** @type {ReturnType<typeof useFetch<Found>>} */ (useFetch(q && `why ${q} ${accountFilter()}`, ['event', 'records'], () => look(q)));
   if (error) return empty('warn', 'Loading failed', error);
   if (!data) return null;
-  const { failed, contacts, suppressed } = data;
+  const { failed, contacts, suppressed, unread } = data;
   const none = !failed.length && !contacts.length && !suppressed.length;
   return section({ class: 'why', 'aria-label': 'Why no email' },
     h3('Why no email?'),
-    none && p({ class: 'dim' }, 'No email was rejected or failed, no contact matches, and the address is not suppressed. Check ', a({ href: `#/requests?q=${encodeURIComponent(q)}` }, 'the requests'), '.'),
+    none && p({ class: 'dim' }, `No email was rejected or failed in the latest ${info?.events_kept.toLocaleString('en')} events, no contact matches, and no suppressed address was found. Check `, a({ href: `#/requests?q=${encodeURIComponent(q)}` }, 'the requests'), '.'),
     ul({ class: 'links' },
       failed.map(m => li({ key: m.id }, a({ href: `#/inbox/${m.id}` }, icon('mail'), chip('bad', m.status === 'error' ? 'warn' : 'block', m.status), span({ class: 'cut' }, seen(m.reason || m.error), ' · ', seen(m.subject)), when(m.time)))),
       suppressed.map(s => li({ key: s.email }, a({ href: '#/suppressed?q=' + encodeURIComponent(s.email) }, icon('block'), chip('bad', '', 'suppressed'), span({ class: 'cut' }, s.email), s.created_on && when(new Date(s.created_on * 1000).toISOString())))),
-      contacts.map(c => li({ key: c.list.id + c.id }, a({ href: `#/contacts/${c.list.id}/${c.id}` }, icon('people'), state(c), span({ class: 'cut' }, seen(c.email), ' on list ', seen(c.list.name)))))));
+      contacts.map(c => li({ key: c.id }, a({ href: `#/contacts/${c.list_id}/${c.id}` }, icon('people'), state(c), span({ class: 'cut' }, seen(c.email), ' on list ', seen(c.list_name)))))),
+    unread.length > 0 && p({ class: 'dim' }, unread.join(' ')));
 }

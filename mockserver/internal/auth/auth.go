@@ -123,10 +123,22 @@ func (s *Set) tokens(wanted func(known) bool) (out []model.Token) {
 	return out
 }
 
-// Of returns a token for an account. If user is not 0, Of considers only tokens of that
-// user. Among several tokens, it prefers the first valid token with write access, then a
-// valid token, and then an expired one.
-func (s *Set) Of(account, user int64) (out model.Token, ok bool) {
+// OfUser returns a token for an account. If user is not 0, OfUser considers only tokens of
+// that user. Among several tokens, it prefers the first valid token with write access, then
+// a valid token, and then an expired one.
+func (s *Set) OfUser(account, user int64) (out model.Token, ok bool) {
+	return s.best(func(t model.Token) bool { return t.AccountID == account && (user == 0 || t.UserID == user) })
+}
+
+// WithRights returns a token with the account, the user and the permissions of a request.
+// It prefers a valid token.
+func (s *Set) WithRights(r model.Request) (out model.Token, ok bool) {
+	return s.best(func(t model.Token) bool {
+		return t.AccountID == r.AccountID && t.UserID == r.UserID && t.ReadOnly == r.ReadOnly
+	})
+}
+
+func (s *Set) best(wanted func(model.Token) bool) (out model.Token, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	most := -1
@@ -138,7 +150,7 @@ func (s *Set) Of(account, user int64) (out model.Token, ok bool) {
 		if !k.ReadOnly {
 			rank++
 		}
-		if k.AccountID == account && (user == 0 || k.UserID == user) && rank > most {
+		if wanted(k.Token) && rank > most {
 			out, most = k.Token, rank
 		}
 	}

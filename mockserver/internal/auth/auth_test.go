@@ -60,8 +60,8 @@ func TestExpiry(t *testing.T) {
 		if n := len(s.All()); n != 3 {
 			t.Errorf("got %d tokens, want 3, including the expired ones", n)
 		}
-		if of, ok := s.Of(1, 0); !ok || of.Value != "forever" {
-			t.Errorf("Of returned %+v, want the token that has not expired", of)
+		if of, ok := s.OfUser(1, 0); !ok || of.Value != "forever" {
+			t.Errorf("OfUser returned %+v, want the token that has not expired", of)
 		}
 		if _, err := s.Find("old"); !errors.Is(err, errExpired) {
 			t.Errorf("got %v, want %v", err, errExpired)

@@ -42,7 +42,7 @@ type Control struct {
 }
 
 func (c *Control) routes() []route {
-	return slices.Concat(c.serverRoutes(), c.messageRoutes(), c.resourceRoutes(), c.logRoutes(), c.faultRoutes(), c.stateRoutes())
+	return slices.Concat(c.serverRoutes(), c.messageRoutes(), c.contactRoutes(), c.resourceRoutes(), c.logRoutes(), c.faultRoutes(), c.stateRoutes())
 }
 
 // New returns the handler for the control routes of an engine.

@@ -201,8 +201,9 @@ func (c *Control) request(id string) (*gateway.Record, error) {
 	return found("request", id, c.API.Log.Record(id))
 }
 
-// resend sends a logged request again, with an access token of its account. If a fault rule closes the connection or
-// delays the end of the response, resend returns nil.
+// resend sends a logged request again, with a token of the same user and the same
+// permissions. If there is none, it sends the request without a token. If a fault rule
+// closes the connection or delays the end of the response, resend returns nil.
 func (c *Control) resend(r *request) (*gateway.Record, error) {
 	old, err := c.request(r.PathValue("id"))
 	if err != nil {
@@ -216,7 +217,7 @@ func (c *Control) resend(r *request) (*gateway.Record, error) {
 		return nil, conflict(err, "path", "id")
 	}
 	again.Header.Set("Content-Type", "application/json")
-	if token, ok := c.Access.Of(old.AccountID, 0); ok {
+	if token, ok := c.Access.WithRights(old.Request); ok {
 		again.Header.Set("Authorization", "Bearer "+token.Value)
 	}
 	res, err := inprocess.Transport{Handler: c.API}.RoundTrip(again)

@@ -133,10 +133,24 @@ type actionBody struct {
 	clickBody
 }
 
+// bulkResult is the result of an action on several records.
+type bulkResult struct {
+	IDs    []string `json:"ids" doc:"the ids of the records that the action succeeded for"`
+	Failed int      `json:"failed" doc:"the number of records that the action failed for"`
+	Error  string   `json:"error,omitzero" doc:"the first error"`
+}
+
+func (b *bulkResult) add(id string, err error) {
+	if err == nil {
+		b.IDs = append(b.IDs, id)
+		return
+	}
+	b.Failed++
+	b.Error = cmp.Or(b.Error, strings.TrimPrefix(err.Error(), "mockserver: "))
+}
+
 type actionResult struct {
-	IDs    []string                `json:"ids" doc:"the ids of the messages that the action succeeded for"`
-	Failed int                     `json:"failed" doc:"the number of messages that the action failed for"`
-	Error  string                  `json:"error,omitzero" doc:"the first error"`
+	bulkResult
 	Events []delivery.EventSummary `json:"events" doc:"the events of the messages that occurred, newest first, at most 10,000"`
 }
 
@@ -177,7 +191,7 @@ func (c *Control) actOnMessages(r *request, in actionBody) (actionResult, error)
 		c.Faults.Random().Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 		ids = ids[:int(math.Round(float64(len(ids))*in.Percent/100))]
 	}
-	out := actionResult{IDs: []string{}, Events: []delivery.EventSummary{}}
+	out := actionResult{bulkResult{IDs: []string{}}, []delivery.EventSummary{}}
 	act, before, done := c.action(in), c.Deliveries.NewestEvents(), map[string]bool{}
 	for _, id := range ids {
 		m, exists := c.Platform.Sent(id)
@@ -185,12 +199,8 @@ func (c *Control) actOnMessages(r *request, in actionBody) (actionResult, error)
 		if !exists || search.matches(m) {
 			err = act(id)
 		}
-		if err != nil {
-			out.Failed++
-			out.Error = cmp.Or(out.Error, strings.TrimPrefix(err.Error(), "mockserver: "))
-			continue
-		}
-		out.IDs, done[id] = append(out.IDs, id), true
+		out.add(id, err)
+		done[id] = err == nil
 	}
 	for _, e := range c.Deliveries.NewestEvents() {
 		if len(before) > 0 && e.ID == before[0].ID {

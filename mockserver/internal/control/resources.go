@@ -2,7 +2,6 @@ package control
 
 import (
 	"encoding/json"
-	"iter"
 	"net/http"
 	"strconv"
 
@@ -19,7 +18,6 @@ func (c *Control) resourceRoutes() []route {
 	html := func(w http.ResponseWriter, html, _ string) { writeMailHTML(w, html, mailPolicy+mailAlone) }
 	plain := func(w http.ResponseWriter, _, text string) { writePlain(w, []byte(text)) }
 	return []route{
-		listRoute("GET lists/{id}/contacts", c.contacts()),
 		listRoute("GET lists", c.lists()),
 		listRoute("GET campaigns", sendings(c.Platform.Campaigns, "campaigns", "incomplete", "scheduled", "delivering", "delivered")),
 		listRoute("GET workflows", sendings(c.Platform.Workflows, "workflows", "active", "inactive")),
@@ -28,26 +26,6 @@ func (c *Control) resourceRoutes() []route {
 		handle("GET campaigns/{id}/text", filled("campaign", c.Platform.FilledCampaign, "text/plain", plain), attributes),
 		handle("GET templates/{id}/html", filled("template", c.Platform.FilledTemplate, "text/html", html), attributes),
 		handle("GET templates/{id}/text", filled("template", c.Platform.FilledTemplate, "text/plain", plain), attributes),
-	}
-}
-
-func (c *Control) contacts() listing[platform.Member, platform.Member] {
-	return listing[platform.Member, platform.Member]{
-		find: func(r *request) (int, iter.Seq[platform.Member], error) {
-			id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // no list has the id 0
-			n, members, ok := c.Platform.NewestMembers(id)
-			if !ok {
-				return 0, nil, apierror.NotFound("list", r.PathValue("id"), "path", "id")
-			}
-			return n, members, nil
-		},
-		id:     func(m platform.Member) string { return strconv.FormatInt(m.ID, 10) },
-		text:   func(to []byte, m platform.Member) []byte { return lines(to, m.Email) },
-		record: func(m platform.Member) platform.Member { m.Tags = append([]string{}, m.Tags...); return m },
-		filters: []filter[platform.Member]{
-			where(choice("status", "the status of the contacts", platform.Statuses()...),
-				func(m platform.Member) string { return m.Status }),
-		},
 	}
 }
 

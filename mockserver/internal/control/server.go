@@ -134,7 +134,7 @@ func (c *Control) revokeToken(_ *request, in tokenBody) (nothing, error) {
 func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) {
 	id := r.PathValue("account_id")
 	number, _ := strconv.ParseInt(id, 10, 64) // no account has the id 0
-	caller, ok := c.Access.Of(number, r.query.id("user_id"))
+	caller, ok := c.Access.OfUser(number, r.query.id("user_id"))
 	if !ok {
 		return apierror.NotFound("user of account", id, "path", "account_id")
 	}

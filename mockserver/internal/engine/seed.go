@@ -65,7 +65,7 @@ func (e *Engine) seedOne(raw []byte) error {
 	if s.err != nil {
 		return s.err
 	}
-	user, ok := e.Access.Of(in.AccountID, 0)
+	user, ok := e.Access.OfUser(in.AccountID, 0)
 	if !ok {
 		return fmt.Errorf("account_id: no token belongs to account %d", in.AccountID)
 	}

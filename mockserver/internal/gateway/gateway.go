@@ -51,6 +51,7 @@ type Gateway struct {
 	Busy     activity.PendingWork // requests in progress
 
 	options  Options
+	platform *platform.Platform
 	handlers handlers
 	lastID   atomic.Uint64
 }
@@ -63,7 +64,7 @@ func New(p *platform.Platform, o Options) *Gateway {
 	})
 	found := make(handlers, 64)
 	api.HandlerWithOptions(strict, api.StdHTTPServerOptions{BaseRouter: found, ErrorHandlerFunc: writeParameterError})
-	return &Gateway{options: o, handlers: found}
+	return &Gateway{options: o, platform: p, handlers: found}
 }
 
 // handlers maps each pattern to its generated handler. It implements the router
@@ -142,7 +143,7 @@ func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, token model.To
 }
 
 func (g *Gateway) serve(c *call, r *http.Request) {
-	c.AccountID = c.token.AccountID
+	c.AccountID, c.UserID, c.ReadOnly = c.token.AccountID, c.token.UserID, c.token.ReadOnly
 	c.caller = platform.Caller{
 		AccountID: c.token.AccountID,
 		UserID:    c.token.UserID,

@@ -165,6 +165,9 @@ func (p *Platform) Rendered(m Sent) model.Message { return m.rendered(p.BaseURL(
 
 // Member is a contact in search results.
 type Member struct {
+	AccountID    int64     `json:"account_id" doc:"the account of the contact"`
+	ListID       int64     `json:"list_id,string" doc:"the id of the list"`
+	ListName     string    `json:"list_name" doc:"the name of the list"`
 	ID           int64     `json:"id,string" doc:"the id of the contact"`
 	Email        string    `json:"email" doc:"the address of the contact"`
 	Status       string    `json:"status" doc:"the status of the contact"`
@@ -172,25 +175,34 @@ type Member struct {
 	Tags         []string  `json:"tags" doc:"the tags of the contact"`
 }
 
-// NewestMembers returns the number of contacts on a list in any account, and an
-// iterator over the contacts, newest first. If ok is false, the list does not
-// exist.
+// NewestMembers returns the number of contacts on a list in any account, or on all lists if
+// the id is 0, and an iterator over the contacts. The order is newest first, for the lists
+// and for the contacts of each list. If ok is false, the list does not exist.
 func (p *Platform) NewestMembers(listID int64) (n int, members iter.Seq[Member], ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, a := range p.accounts {
-		if l := a.Lists.get(listID); l != nil {
-			all := l.contacts.all.Snapshot()
-			return len(all), func(yield func(Member) bool) {
-				for _, c := range slices.Backward(all) {
-					if !yield(Member{c.ID, c.Email, c.Status, clock.Unix(c.SubscribedOn), c.Tags}) {
-						return
-					}
-				}
-			}, true
-		}
+	type memberList struct {
+		account int64
+		api.List
+		contacts []*contact
 	}
-	return 0, slices.Values([]Member(nil)), false
+	lists := ofAll(p, func(a *account) *collection[int64, list] { return &a.Lists }, func(a *account, l *list) memberList {
+		if listID != 0 && listID != l.ListID {
+			return memberList{}
+		}
+		return memberList{a.ID, l.List, l.contacts.all.Snapshot()}
+	}, func(l memberList) int64 { return l.ListID })
+	lists = slices.DeleteFunc(lists, func(l memberList) bool { return l.ListID == 0 })
+	for _, l := range lists {
+		n += len(l.contacts)
+	}
+	return n, func(yield func(Member) bool) {
+		for _, l := range lists {
+			for _, c := range slices.Backward(l.contacts) {
+				if !yield(Member{l.account, l.ListID, l.Name, c.ID, c.Email, c.Status, clock.Unix(c.SubscribedOn), c.Tags}) {
+					return
+				}
+			}
+		}
+	}, listID == 0 || len(lists) > 0
 }
 
 // Overview contains counts of the records in an account.

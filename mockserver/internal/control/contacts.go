@@ -1,0 +1,78 @@
+package control
+
+import (
+	"cmp"
+	"iter"
+	"strconv"
+
+	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/platform"
+)
+
+func (c *Control) contactRoutes() []route {
+	return []route{
+		listRoute("GET contacts", c.contacts()),
+		listRoute("GET lists/{id}/contacts", c.contacts()),
+		handle("POST lists/{id}/contacts/actions", jsonBody(c.actOnContacts)),
+	}
+}
+
+func (c *Control) contacts() listing[platform.Member, platform.Member] {
+	return listing[platform.Member, platform.Member]{
+		find: func(r *request) (int, iter.Seq[platform.Member], error) {
+			given, id := r.PathValue("id"), int64(0) // all lists
+			if given != "" {
+				id, _ = strconv.ParseInt(given, 10, 64)
+				id = cmp.Or(id, -1) // no list has this id
+			}
+			n, members, ok := c.Platform.NewestMembers(id)
+			if !ok {
+				return 0, nil, apierror.NotFound("list", given, "path", "id")
+			}
+			return n, members, nil
+		},
+		id:     func(m platform.Member) string { return strconv.FormatInt(m.ID, 10) },
+		text:   func(to []byte, m platform.Member) []byte { return lines(to, m.Email) },
+		record: func(m platform.Member) platform.Member { m.Tags = append([]string{}, m.Tags...); return m },
+		filters: []filter[platform.Member]{
+			whereAccount("the account of the contacts", func(m platform.Member) int64 { return m.AccountID }),
+			where(choice("status", "the status of the contacts", platform.Statuses()...),
+				func(m platform.Member) string { return m.Status }),
+		},
+	}
+}
+
+type contactAction string
+
+type contactActionBody struct {
+	Action contactAction `json:"action" doc:"the action"`
+	IDs    []string      `json:"ids" doc:"the ids of the contacts"`
+}
+
+// actOnContacts performs an operation of the API for each contact, as the account's first
+// user with write access.
+func (c *Control) actOnContacts(r *request, in contactActionBody) (bulkResult, error) {
+	out := bulkResult{IDs: []string{}}
+	for _, l := range c.Platform.Lists() {
+		if strconv.FormatInt(l.ID, 10) != r.PathValue("id") {
+			continue
+		}
+		user, _ := c.Access.OfUser(l.AccountID, 0)
+		ctx := platform.WithCaller(r.Context(), &platform.Caller{AccountID: l.AccountID, UserID: user.UserID, UserEmail: user.UserEmail})
+		for _, id := range in.IDs {
+			n, _ := strconv.ParseInt(id, 10, 64) // no contact has the id 0
+			var err error
+			if in.Action == "unsubscribe" {
+				_, err = c.Platform.UnsubscribeContact(ctx, api.UnsubscribeContactRequestObject{ListID: l.ID, ContactID: n})
+			} else {
+				_, err = c.Platform.DeleteContact(ctx, api.DeleteContactRequestObject{ListID: l.ID, ContactID: n})
+			}
+			out.add(id, err)
+		}
+		c.Changes.Publish(activity.Records, nil)
+		return out, nil
+	}
+	return out, apierror.NotFound("list", r.PathValue("id"), "path", "id")
+}
