@@ -221,6 +221,8 @@ func (c *csvSource) setHeaders(row []string) *CSVError {
 			return c.wrong("", fmt.Errorf("the header of column %d must be valid UTF-8", i+1))
 		case strings.Contains(h, "\r"):
 			return c.wrong("", errLoneCR)
+		case strings.Contains(h, "\x00"):
+			return c.wrong(h, errNUL)
 		case known[name] && h != "":
 			return c.wrong(h, errors.New("more than one column has this header"))
 		case c.kinds[i] == csvEmail:
@@ -306,6 +308,8 @@ func (c *csvSource) set(contact *ImportContact, kind csvColumn, header, field st
 		return errors.New("must be valid UTF-8")
 	case strings.Contains(field, "\r"):
 		return errLoneCR
+	case strings.Contains(field, "\x00"): // the platform would reject the whole batch
+		return errNUL
 	}
 	field = unescapeFormula(field)
 	switch kind {
@@ -343,6 +347,8 @@ func checkStatus(status string) error {
 // errLoneCR is the error for a CR without an LF. Without this error, a file whose lines
 // end in CR alone would be read as one row.
 var errLoneCR = errors.New("contains a CR without an LF; line endings must be LF or CRLF")
+
+var errNUL = errors.New("must not contain the character U+0000")
 
 // row returns the fields of the next row that contains text. The error is
 // io.EOF or a *CSVError. The fields are valid until the next call.

@@ -42,6 +42,8 @@ func TestContactsFromCSV(t *testing.T) {
 		"open quote":        {"email\n\"a@x\n", CSVOptions{}, `line 2: extraneous or missing " in quoted-field`},
 		"quote over lines":  {"email,n\na@x,1\nb@x,\"2\nc@x,3\nd@x,4\n", CSVOptions{OnBadRow: skipRow}, `2:a@x{n=1}[] line 3: extraneous or missing " in quoted-field`},
 		"not UTF-8":         {"email,n\na@x,\xe4\n", CSVOptions{}, "line 2: n: must be valid UTF-8"},
+		"NUL":               {"email,first_name,n\na@x,1,\nb@x,2,a\x00b\n", CSVOptions{}, "2:a@x{first_name=1}[] line 3: n: must not contain the character U+0000"},
+		"NUL in a header":   {"email,first_name,last_name_and_more,n\x00m\na@x,1,2,3\n", CSVOptions{}, `line 1: n\x00m: must not contain the character U+0000`},
 		"endless row":       {"email\n\"" + strings.Repeat("a\n", maxCSVRow), CSVOptions{OnBadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; check for an unclosed quote"},
 		"skipping":          {"email,n\n,2\na@x,1,7\n\"c@x\",\xff\nd@x,3\n", CSVOptions{OnBadRow: skipRow}, "5:d@x{n=3}[] "},
 		"after blank lines": {"email\n\n\na\"b@x\n", CSVOptions{}, `line 4: bare " in non-quoted-field`},

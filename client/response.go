@@ -14,7 +14,7 @@ import (
 // handleResponse decodes a 2xx response, and returns an error for any other response. If
 // readErr is not nil, body is incomplete.
 func (c *call) handleResponse(resp *http.Response, body []byte, readErr error) error {
-	c.status, c.requestID = resp.StatusCode, redact(resp.Header.Get("X-Request-Id"), c.token)
+	c.status, c.requestID = resp.StatusCode, shortened(resp.Header.Get("X-Request-Id"), c.token)
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	html := media == "text/html" && !c.html && !isJSON(body)
 	switch {
@@ -25,7 +25,7 @@ func (c *call) handleResponse(resp *http.Response, body []byte, readErr error) e
 	case resp.StatusCode >= 300:
 		e := c.responseError(errRedirect).withBody(body, c.token)
 		if to := resp.Header.Get("Location"); to != "" {
-			e.note = "to " + redact(withoutSecrets(to), c.token)
+			e.note = "to " + shortened(withoutSecrets(to), c.token)
 		}
 		return e
 	case readErr != nil:

@@ -32,14 +32,20 @@ func retryAfter(h http.Header) (longest time.Duration, ok bool) {
 	return longest, ok
 }
 
-// parseDelay parses seconds, which may have a fraction, or a date.
+// parseDelay parses seconds, which may have a fraction, or a date. Some platforms write the date as Unix
+// seconds or milliseconds. A number of that size cannot be a delay, because the delay would be decades.
 func parseDelay(text string, now time.Time) (d time.Duration, ok bool) {
 	seconds, err := strconv.ParseFloat(text, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		at, ok := parseDate(text)
 		return max(at.Sub(now), 0), ok
 	}
-	if seconds >= math.MaxInt64/float64(time.Second) {
+	switch {
+	case 1e9 <= seconds && seconds < 1e10:
+		return max(time.Unix(int64(seconds), 0).Sub(now), 0), true
+	case 1e12 <= seconds && seconds < 1e13:
+		return max(time.UnixMilli(int64(seconds)).Sub(now), 0), true
+	case seconds >= math.MaxInt64/float64(time.Second):
 		return math.MaxInt64, true
 	}
 	return time.Duration(seconds * float64(time.Second)), seconds >= 0

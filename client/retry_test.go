@@ -165,6 +165,15 @@ func TestRedirectHidesSecrets(t *testing.T) {
 	}
 }
 
+// TestHugeHeaders: a header of the platform or a proxy cannot make an error, and each log record of it, huge.
+func TestHugeHeaders(t *testing.T) {
+	huge := strings.Repeat("x", 1<<20)
+	c := newBubbleClient(t, inOrder(respond(302, "", "Location", "/"+huge, "X-Request-Id", huge, "Content-Encoding", huge)))
+	err := kinds(c)["create"](t.Context())
+	assert.ErrorIs(t, err, ErrInvalidResponse)
+	assert.Less(t, len(err.Error()), 2000)
+}
+
 func TestCanceledInFlight(t *testing.T) {
 	for _, op := range []string{"read", "update", "delete", "state", "create"} {
 		t.Run(op, func(t *testing.T) {
@@ -524,6 +533,19 @@ func FuzzRetryAfter(f *testing.F) {
 			t.Errorf("retryAfter(%q, %q) = %v, %v", value, date, d, ok)
 		}
 	})
+}
+
+// TestRetryAfterAsTime: a platform can write the time as Unix seconds or milliseconds.
+func TestRetryAfterAsTime(t *testing.T) {
+	for value, want := range map[string]time.Duration{
+		"1795168805": 5 * time.Second, "1795168805000": 5 * time.Second, "1795168805.5": 5 * time.Second, "1795168000": 0,
+		"999999999": 999999999 * time.Second, "10000000000": math.MaxInt64, "99999999999999": math.MaxInt64,
+	} {
+		d, ok := retryAfter(http.Header{"Retry-After": {value}, "Date": {"Fri, 20 Nov 2026 10:00:00 GMT"}})
+		if d != want || !ok {
+			t.Errorf("%s: got %v, %v, want %v", value, d, ok, want)
+		}
+	}
 }
 
 // TestRetryDiscardsInvalidResponse: no field of an invalid response remains after a retry.

@@ -165,10 +165,10 @@ type ContactCreate struct {
 	Tags []string `json:"tags,omitzero"`
 
 	// Whether to reactivate an unsubscribed contact. By default, an unsubscribed contact causes ErrContactExists.
-	Resubscribe bool `json:"-"`
+	Resubscribe bool `json:"resubscribe,omitzero"`
 
 	// Whether the platform sends a confirmation email. Until the recipient confirms, the contact is pending. By default, the contact is active immediately.
-	DoubleOptIn bool `json:"-"`
+	DoubleOptIn bool `json:"double_opt_in,omitzero"`
 }
 
 // ImportBatch is a batch of contacts to add or update.
@@ -369,7 +369,7 @@ type ImportContact struct {
 	Tags []string `json:"tags,omitzero"`
 
 	// The line number of the contact in its file, starting at 1, or 0 if there is none. It is not sent. An ImportRejection contains it.
-	Line int `json:"-"`
+	Line int `json:"line,omitzero"`
 }
 
 // RejectedEntry is an entry that was not imported, with the reason.
@@ -406,7 +406,7 @@ type ImportResult struct {
 	Updated int64 `json:"updated"`
 
 	// The number of accepted contacts if the response does not distinguish imported from updated contacts. The client calculates it.
-	Accepted int64 `json:"-"`
+	Accepted int64 `json:"accepted,omitzero"`
 }
 
 // ImportTo is the status of the imported contacts, by default active.

@@ -32,7 +32,11 @@ func (s *subject) read(c *jsonscan.Cursor, prefix string) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch path := prefix + name; path {
 		case "contact", "list", "campaign", "transactional_email", "suppressedEmail":
-			s.read(c, path+".")
+			if c.EmptyArray() { // contains no wrong value, so it is like null
+				c.Skip()
+			} else {
+				s.read(c, path+".")
+			}
 		case "bounce":
 			if s.isBounce {
 				s.read(c, path+".")

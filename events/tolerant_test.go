@@ -54,6 +54,8 @@ func TestOddValues(t *testing.T) {
 		{"a string as id of a bounce", "Email.Bounced", `{"bounce":{"id":"b1"},"campaign":{"id":1}}`, "data.bounce.id"},
 		{"a list as segment", "Email.Bounced", `{"bounce":{},"campaign":{"id":1},"segment":[]}`, "data.segment"},
 		{"a list as context", "Email.ReportedAsSpam", `{"fbl":{},"campaign":{"id":1},"context":[]}`, "data.context"},
+		{"a list as contact", "Email.Bounced", `{"email":{"id":"e1"},"contact":[]}`, "data.contact"},
+		{"a list as list", "Contact.Removed", `{"contact":{"email":"a@b.c"},"list":[]}`, "data.list"},
 		{"a boolean as user agent", "Contact.Removed", `{"contact":{"email":"a@b.c"},"context":{"user_agent":false}}`, "data.context.user_agent"},
 		{"a number as name", "Campaign.Sent", `{"campaign_id":"1","name":7}`, "data.name"},
 	} {

@@ -45,7 +45,8 @@
 //	500  the function or the deduplication store failed or panicked
 //	503  another delivery of the event is being handled, the client disconnected before the function
 //	     was called, there are no secrets yet (see SourceOptions.Lazy), or the signature is invalid
-//	     because another handler has read or changed the body, or because it is compressed; with Retry-After
+//	     because another handler has read or changed the body, or because it is compressed or in base64;
+//	     with Retry-After
 //
 // The handler accepts each signed body that contains an event name, even if envelope fields or the data
 // have unexpected types. Your function can detect this with [events.Event.Mismatch] and [events.Unknown].

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -212,6 +213,8 @@ func TestDiagnosis(t *testing.T) {
 		{name: "gzip without a header", body: "\x1f\x8bx", length: 3, status: 503, want: "must not be compressed: the body is in gzip format"},
 		{name: "br", body: "x", length: 1, header: http.Header{"content-encoding": {"br"}}, status: 503, want: `Content-Encoding is "br"`},
 		{name: "identity", body: "x", length: 1, header: http.Header{"Content-Encoding": {"identity"}}, status: 401, want: "invalid signature"},
+		{name: "base64", body: base64.StdEncoding.EncodeToString([]byte(eventBody)), length: -1, status: 503, want: "changed the body: the body is in base64"},
+		{name: "other base64", body: "eHl6", length: 4, status: 401, want: "invalid signature"},
 		{name: "longer", body: "xyz", length: 2, status: 503, want: "changed the body: Content-Length is 2, but the body has 3 bytes"},
 	} {
 		h, o := newHandler(t, succeed, Options{})

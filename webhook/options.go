@@ -35,9 +35,9 @@ type Options struct {
 
 	// Key returns the deduplication key for a delivery. If Key is nil or returns "", the
 	// default key applies, which d.Key contains: the id of the event. If there is no id,
-	// or the id contains U+FFFD (the replacement for invalid UTF-8), the default key is
-	// "sha256:" followed by the body's SHA-256 in hex. So two events without ids count as
-	// one if their bodies are identical.
+	// or the id contains only zeros or U+FFFD (the replacement for invalid UTF-8), the
+	// default key is "sha256:" followed by the body's SHA-256 in hex. So two events without
+	// ids count as one if their bodies are identical.
 	Key func(d Delivery) string
 
 	// Timeout limits the duration of the function and of Once: their context expires after

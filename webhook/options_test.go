@@ -35,6 +35,9 @@ func TestDuplicateDelivery(t *testing.T) {
 		{name: "a numeric id", body: withID("3"), want: "3"},
 		{name: "an id that is not ASCII", body: withID(`"é"`), want: "é"},
 		{name: "no id", body: `{"event":"Email.Opened","timestamp":"2026-01-02T03:04:05Z","data":{"email_id":"1"}}`},
+		{name: "the nil UUID", body: withID(`"00000000-0000-0000-0000-000000000000"`)},
+		{name: "zero as id", body: withID("0")},
+		{name: "a space as id", body: withID(`" "`)},
 		{name: "half of a surrogate pair as id", body: withID(`"\ud800"`)},
 		{name: "an id that is not UTF-8", body: withID("\"\xff\"")},
 		{

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 		return nil, err
 	}
 	if err := rc.verifier.Verify(body, signature); err != nil {
-		return nil, diagnose(r, body, err)
+		return nil, rc.diagnose(r, body, signature, err)
 	}
 	event, err := events.Parse(body)
 	if err != nil {
@@ -122,7 +123,7 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 // diagnose returns the rejection for a body whose verification failed with err. After a 4xx
 // status, a platform could drop the event, so the status is 503 if the receiver's
 // configuration could be the cause.
-func diagnose(r *http.Request, body []byte, err error) error {
+func (rc *receiver) diagnose(r *http.Request, body []byte, signature string, err error) error {
 	encoding := strings.Join(headers(r, "Content-Encoding"), ", ")
 	switch {
 	case errors.Is(err, ErrNoSecrets):
@@ -138,8 +139,17 @@ func diagnose(r *http.Request, body []byte, err error) error {
 		return &rejection{http.StatusServiceUnavailable, errChanged, detail}
 	case len(body) == 0:
 		return &rejection{http.StatusUnauthorized, err, errors.New("the body is empty")}
+	case rc.isBase64(body, signature):
+		return &rejection{http.StatusServiceUnavailable, errChanged, errors.New("the body is in base64")}
 	}
 	return &rejection{http.StatusUnauthorized, err, nil}
+}
+
+// isBase64 reports whether the body is a signed body in base64. Adapters for serverless functions
+// can forget to decode it.
+func (rc *receiver) isBase64(body []byte, signature string) bool {
+	decoded, err := base64.StdEncoding.AppendDecode(nil, body)
+	return err == nil && rc.verifier.Verify(decoded, signature) == nil
 }
 
 // headers returns the values of a header. It ignores letter case, because some adapters,
@@ -201,8 +211,11 @@ func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 	return buf.Bytes(), nil
 }
 
+// defaultKey uses the id only if it can distinguish events. An id of zeros, such as the nil UUID, is the
+// zero value of a field that the platform did not set.
 func defaultKey(event *events.Event, body []byte) string {
-	if event.ID != "" && !strings.ContainsRune(event.ID, utf8.RuneError) { // RuneError replaces invalid UTF-8
+	unset := strings.Trim(event.ID, "0- ") == ""
+	if !unset && !strings.ContainsRune(event.ID, utf8.RuneError) { // RuneError replaces invalid UTF-8
 		return event.ID
 	}
 	sum := sha256.Sum256(body)

@@ -82,10 +82,25 @@ func Fold[T ~string](text T, known ...T) T {
 	return text
 }
 
-// Pointer reads a value with read and returns a pointer to it. It returns nil for null
-// and for an ignored value.
+// EmptyArray reports whether the next value is an array without elements. Some platforms write an
+// empty object like this.
+func (c *Cursor) EmptyArray() bool {
+	ahead := *c
+	if ahead.Peek() != '[' {
+		return false
+	}
+	ahead.i++
+	return ahead.Peek() == ']'
+}
+
+// Pointer reads a value with read and returns a pointer to it. It returns nil for null,
+// for an empty array, which is a mismatch, and for an ignored value.
 func Pointer[T any](c *Cursor, read func(*Cursor) T) *T {
 	if c.Null() {
+		return nil
+	}
+	if c.EmptyArray() {
+		c.Mismatch("an object")
 		return nil
 	}
 	start := c.Offset()

@@ -46,7 +46,8 @@ func goType(p codegen.Property) string {
 // encoding/json/v2 it would also omit a pointer to "" and an explicit null.
 func omitzero(p codegen.Property) bool { return !p.Required || strings.HasPrefix(goType(p), "*") }
 
-// ignored reports whether a field is not in JSON.
+// ignored reports whether the platform neither sends nor receives a field. The field has a name in JSON nevertheless,
+// because an application can store the value, for example in a queue.
 func ignored(p codegen.Property) bool { return p.Extensions["x-go-json-ignore"] == true }
 
 // decision returns the number of the decision that adds an element to the specification, or "".
