@@ -19,8 +19,9 @@
 //	}
 //
 // [Event.Data] has one Go type for each payload type in the specification. For common
-// values, use [Event.Recipient], [Event.EmailID], [Event.ListID], [Event.CampaignID],
-// [Event.Bounce] and [Event.SendingType], which support all payload types.
+// values, use [Event.Recipient], [Event.EmailID], [Event.ListID], [Event.ContactID],
+// [Event.CampaignID], [Event.Bounce] and [Event.SendingType], which support all payload
+// types.
 //
 // # Payload types
 //

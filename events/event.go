@@ -150,8 +150,9 @@ func ofCampaign(id ID) SendingType {
 // SuppressedEmail.Added, Recipient returns the new entry in the suppression list, which
 // may be a pattern such as *@example.com.
 //
-// Recipient, EmailID, ListID and CampaignID read the usual fields of unknown events:
-// contact, email, list, campaign, email_address, email_id, list_id and campaign_id.
+// Recipient, EmailID, ListID, ContactID and CampaignID read the usual fields of unknown
+// events: contact, email, list, campaign, email_address, email_id, list_id, contact_id and
+// campaign_id.
 func (e *Event) Recipient() string {
 	if s := subjectOf(e.Data); s != nil {
 		return s.address
@@ -182,6 +183,21 @@ func (e *Event) ListID() ID {
 		return s.list
 	}
 	return listOf(known(e.Data))
+}
+
+// ContactID returns the id of the contact, or the zero ID if the event contains none.
+func (e *Event) ContactID() ID {
+	if s := subjectOf(e.Data); s != nil {
+		return s.contact
+	}
+	return contactOf(known(e.Data))
+}
+
+func contactIDOf(c *Contact) ID {
+	if c == nil {
+		return ID{}
+	}
+	return c.ID
 }
 
 // CampaignID returns the id of the campaign that the event describes or that sent

@@ -233,6 +233,41 @@ func listOf(d Data) (_ ID) {
 	return
 }
 
+// contactOf returns the id of the contact that data is about, if it has one.
+func contactOf(d Data) (_ ID) {
+	switch d := d.(type) {
+	case *ContactAdded:
+		return d.ContactID
+	case *ContactUnsubscribed:
+		return d.ContactID
+	case *EmailOpened:
+		return d.ContactID
+	case *EmailClicked:
+		return d.ContactID
+	case *CampaignBounce:
+		return d.Contact.ID
+	case *WorkflowBounce:
+		return d.Contact.ID
+	case *TransactionalBounce:
+		return ID{}
+	case *EmailAPIBounce:
+		return contactIDOf(d.Contact)
+	case *CampaignComplaint:
+		return d.Contact.ID
+	case *WorkflowComplaint:
+		return d.Contact.ID
+	case *TransactionalComplaint:
+		return ID{}
+	case *EmailUnsubscribed:
+		return d.Contact.ID
+	case *EmailRejected:
+		return contactIDOf(d.Contact)
+	case *ContactRemoved:
+		return d.Contact.ID
+	}
+	return
+}
+
 // campaignOf returns the id of the campaign that data is about, if it has one.
 func campaignOf(d Data) (_ ID) {
 	switch d := d.(type) {

@@ -89,7 +89,7 @@ func TestConcurrentReads(t *testing.T) {
 			bounce, ok := ev.Bounce()
 			text, err := ev.MarshalJSON()
 			return []any{
-				ev.Recipient(), ev.EmailID(), ev.ListID(), ev.CampaignID(), ev.SendingType(), bounce, ok, string(text), err,
+				ev.Recipient(), ev.EmailID(), ev.ListID(), ev.ContactID(), ev.CampaignID(), ev.SendingType(), bounce, ok, string(text), err,
 				string(ev.RawData()), ev.Mismatch(),
 			}
 		}

@@ -9,10 +9,12 @@ import (
 // subject contains the values that identify what an event is about. If one is invalid, the
 // data becomes Unknown, because a program could otherwise act on the wrong record.
 type subject struct {
-	address        string
-	email          string
-	list, campaign ID
-	isBounce       bool // read checks the bounce too, because its category determines the action
+	address  string
+	email    string
+	list     ID
+	contact  ID
+	campaign ID
+	isBounce bool // read checks the bounce too, because its category determines the action
 }
 
 // subjectOf returns the values in data whose payload type is unknown, and nil for other data.
@@ -60,7 +62,7 @@ func (s *subject) read(c *jsonscan.Cursor, prefix string) {
 		case "campaign.id", "campaign_id":
 			s.campaign = readID(c)
 		case "contact.id", "contact_id":
-			readID(c)
+			s.contact = readID(c)
 		default:
 			c.Skip()
 		}

@@ -140,15 +140,15 @@ func TestLetterCase(t *testing.T) {
 
 // TestUsualFieldsOfUnknownEvents: the methods read the usual fields of any data.
 func TestUsualFieldsOfUnknownEvents(t *testing.T) {
-	for _, row := range []struct{ event, data, recipient, email, list, campaign string }{
+	for _, row := range []struct{ event, data, recipient, email, list, contact, campaign string }{
 		{
 			event:     "Email.Delivered",
 			data:      `{"email":{"id":"e1"},"contact":{"id":7,"email":"a@b.c"},"list":{"id":42,"name":"n"},"campaign":{"id":9}}`,
-			recipient: "a@b.c", email: "e1", list: "42", campaign: "9",
+			recipient: "a@b.c", email: "e1", list: "42", contact: "7", campaign: "9",
 		},
 		{
 			event:     "Email.Deferred",
-			data:      `{"email_id":12,"email_address":"a@b.c","list_id":"42","campaign_id":null,"contact_id":true}`,
+			data:      `{"email_id":12,"email_address":"a@b.c","list_id":"42","campaign_id":null,"contact_id":true}`, // an id is not a boolean
 			recipient: "a@b.c", email: "12", list: "42",
 		},
 		{event: "SuppressedEmail.Removed", data: `{"suppressedEmail":{"email":"*@b.c"}}`, recipient: "*@b.c"},
@@ -167,6 +167,7 @@ func TestUsualFieldsOfUnknownEvents(t *testing.T) {
 		assert.Equal(t, row.recipient, ev.Recipient(), row.data)
 		assert.Equal(t, row.email, ev.EmailID(), row.data)
 		assert.Equal(t, row.list, ev.ListID().String(), row.data)
+		assert.Equal(t, row.contact, ev.ContactID().String(), row.data)
 		assert.Equal(t, row.campaign, ev.CampaignID().String(), row.data)
 	}
 }
