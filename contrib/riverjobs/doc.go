@@ -49,7 +49,8 @@
 // # Shutdown
 //
 // To stop a process, stop the River client, and then close the Room. Both wait for the requests in
-// progress, which take at most SendTimeout and a few seconds.
+// progress. An email takes at most SendTimeout and a few seconds, and a lookup at most two minutes,
+// unless StopAndCancel of the River client ends it.
 //
 // # Lookups
 //

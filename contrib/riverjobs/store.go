@@ -73,7 +73,7 @@ func (s *Store) Tx(ctx context.Context) pgx.Tx {
 // Update implements [mailroom.Store].
 func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {
 	if t := s.current(ctx); t != nil {
-		return fn(ctx, itemTx{t.Tx, s.jobs})
+		return fn(ctx, s.items(t.Tx))
 	}
 	t := &transaction{own: true}
 	var err error
@@ -81,7 +81,7 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 		return err
 	}
 	defer func() { _ = end(ctx, t.Rollback) }() // even after a panic; does nothing after the commit
-	err = fn(context.WithValue(ctx, key{s}, t), itemTx{t.Tx, s.jobs})
+	err = fn(context.WithValue(ctx, key{s}, t), s.items(t.Tx))
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -112,97 +112,51 @@ func (s *Store) AfterCommit(ctx context.Context, f func()) {
 	}
 }
 
-// itemTx is a [mailroom.Tx].
+// itemTx is a [mailroom.Tx] that inserts a job for each item that waits for its time.
 type itemTx struct {
+	mailroom.Tx
 	tx   pgx.Tx
 	jobs *river.Client[pgx.Tx]
 }
 
-func (t itemTx) find(ctx context.Context, where string, args ...any) ([]mailroom.Item, error) {
-	rows, err := t.tx.Query(ctx, "SELECT kind, item_key, ref, due, value FROM emailplatform_items WHERE "+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (it mailroom.Item, err error) {
-		var due *int64
-		var value string
-		if err = row.Scan(&it.Kind, &it.Key, &it.Ref, &due, &value); due != nil {
-			it.Due = time.UnixMilli(*due)
-		}
-		it.Value = []byte(value)
-		return it, err
-	})
+func (s *Store) items(tx pgx.Tx) itemTx {
+	return itemTx{sqlstore.PostgreSQL.Tx(func(ctx context.Context, statement string, args ...any) (sqlstore.Rows, error) {
+		result, err := tx.Query(ctx, statement, args...)
+		return rows{result}, err
+	}), tx, s.jobs}
 }
 
-// Get implements [mailroom.Tx].
-func (t itemTx) Get(ctx context.Context, kind, key string) (mailroom.Item, bool, error) {
-	found, err := t.find(ctx, "kind = $1 AND item_key = $2 FOR UPDATE", kind, key)
-	if err != nil || len(found) == 0 {
-		return mailroom.Item{}, false, err
-	}
-	return found[0], true, nil
-}
+// rows is a [sqlstore.Rows].
+type rows struct{ pgx.Rows }
 
-// Due implements [mailroom.Tx].
-func (t itemTx) Due(ctx context.Context, kind string, now time.Time, limit int) ([]mailroom.Item, error) {
-	return t.find(ctx, "kind = $1 AND due <= $2 ORDER BY due, item_key LIMIT $3 FOR UPDATE SKIP LOCKED", kind, now.UnixMilli(), limit)
-}
-
-// CountDue implements [mailroom.Tx].
-func (t itemTx) CountDue(ctx context.Context, kind string, now time.Time) (n int, earliest time.Time, err error) {
-	var due *int64
-	err = t.tx.QueryRow(ctx, "SELECT count(*), min(due) FROM emailplatform_items WHERE kind = $1 AND due <= $2", kind, now.UnixMilli()).Scan(&n, &due)
-	if due != nil {
-		earliest = time.UnixMilli(*due)
-	}
-	return n, earliest, err
-}
-
-// ByRef implements [mailroom.Tx].
-func (t itemTx) ByRef(ctx context.Context, kind, ref string) ([]mailroom.Item, error) {
-	return t.find(ctx, "kind = $1 AND ref = $2 AND ref <> '' ORDER BY item_key LIMIT 100", kind, ref)
-}
-
-func (t itemTx) exec(ctx context.Context, statement string, args ...any) (int, error) {
-	tag, err := t.tx.Exec(ctx, statement, args...)
-	return int(tag.RowsAffected()), err
-}
-
-// store inserts the item, and then a job for it.
-func (t itemTx) store(ctx context.Context, it mailroom.Item, onConflict string) (stored bool, err error) {
-	var due *int64
-	if !it.Due.IsZero() {
-		due = new(it.Due.UnixMilli())
-	}
-	n, err := t.exec(ctx, `INSERT INTO emailplatform_items (kind, item_key, ref, due, value) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (kind, item_key) DO `+onConflict, it.Kind, it.Key, it.Ref, due, string(it.Value))
-	if err == nil && n > 0 && it.IsWork() {
-		_, err = t.jobs.InsertTx(ctx, t.tx, args{it.Kind, it.Key}, &river.InsertOpts{Queue: queuePrefix + it.Kind, ScheduledAt: it.Due})
-	}
-	return n > 0, err
+func (r rows) Close() error {
+	r.Rows.Close()
+	return r.Err()
 }
 
 // Insert implements [mailroom.Tx].
 func (t itemTx) Insert(ctx context.Context, it mailroom.Item) (bool, error) {
-	return t.store(ctx, it, "NOTHING")
+	inserted, err := t.Tx.Insert(ctx, it)
+	if err != nil || !inserted {
+		return false, err
+	}
+	return true, t.addJob(ctx, it)
 }
 
 // Put implements [mailroom.Tx].
 func (t itemTx) Put(ctx context.Context, it mailroom.Item) error {
-	_, err := t.store(ctx, it, "UPDATE SET ref = excluded.ref, due = excluded.due, value = excluded.value")
-	return err
+	if err := t.Tx.Put(ctx, it); err != nil {
+		return err
+	}
+	return t.addJob(ctx, it)
 }
 
-// Delete implements [mailroom.Tx].
-func (t itemTx) Delete(ctx context.Context, kind, key string) error {
-	_, err := t.exec(ctx, "DELETE FROM emailplatform_items WHERE kind = $1 AND item_key = $2", kind, key)
+func (t itemTx) addJob(ctx context.Context, it mailroom.Item) error {
+	if !it.IsWork() {
+		return nil
+	}
+	_, err := t.jobs.InsertTx(ctx, t.tx, args{it.Kind, it.Key}, &river.InsertOpts{Queue: queuePrefix + it.Kind, ScheduledAt: it.Due})
 	return err
-}
-
-// Expire implements [mailroom.Tx].
-func (t itemTx) Expire(ctx context.Context, kind string, now time.Time) (int, error) {
-	return t.exec(ctx, `DELETE FROM emailplatform_items WHERE kind = $1 AND item_key IN (
-		SELECT item_key FROM emailplatform_items WHERE kind = $1 AND due <= $2 LIMIT 5000 FOR UPDATE SKIP LOCKED)`, kind, now.UnixMilli())
 }
 
 func wrap(err error) error {

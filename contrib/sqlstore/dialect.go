@@ -34,7 +34,7 @@ func (d Dialect) schema() []string {
 		lock, `CREATE TABLE IF NOT EXISTS emailplatform_items (
 			kind ` + text + ` NOT NULL, item_key ` + text + ` NOT NULL, ref ` + text + ` NOT NULL,
 			due bigint, value text NOT NULL, PRIMARY KEY (kind, item_key))`,
-		`CREATE INDEX IF NOT EXISTS emailplatform_items_due ON emailplatform_items (kind, due) WHERE due IS NOT NULL`,
+		`CREATE INDEX IF NOT EXISTS emailplatform_items_due ON emailplatform_items (kind, due, item_key) WHERE due IS NOT NULL`,
 		`CREATE INDEX IF NOT EXISTS emailplatform_items_ref ON emailplatform_items (kind, ref) WHERE ref <> ''`,
 	}
 }
@@ -71,10 +71,25 @@ func rebind(statement string, placeholder func(n int) string) string {
 	return b.String()
 }
 
+// Rows is the result of a statement, such as *sql.Rows.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close() error
+}
+
+// Query runs a statement.
+type Query func(ctx context.Context, statement string, args ...any) (Rows, error)
+
+// Tx returns the items in a transaction, for a [mailroom.Store] that does not use
+// database/sql.
+func (d Dialect) Tx(query Query) mailroom.Tx { return &itemTx{d, query} }
+
 // itemTx is a [mailroom.Tx].
 type itemTx struct {
-	d Dialect
-	q Querier
+	d     Dialect
+	query Query
 }
 
 // text returns a statement with the placeholders of the dialect.
@@ -88,7 +103,7 @@ func (t *itemTx) text(statement string) string {
 // exec runs a statement and returns the number of changed rows. It adds RETURNING,
 // because a Querier can run only statements with a result.
 func (t *itemTx) exec(ctx context.Context, statement string, args ...any) (n int, err error) {
-	rows, err := t.q.QueryContext(ctx, t.text(statement)+" RETURNING 1", args...)
+	rows, err := t.query(ctx, t.text(statement)+" RETURNING 1", args...)
 	if err != nil {
 		return 0, err
 	}
@@ -100,7 +115,7 @@ func (t *itemTx) exec(ctx context.Context, statement string, args ...any) (n int
 }
 
 func (t *itemTx) find(ctx context.Context, where, how string, args ...any) (found []mailroom.Item, err error) {
-	rows, err := t.q.QueryContext(ctx, t.text("SELECT kind, item_key, ref, due, value FROM emailplatform_items WHERE "+where)+how, args...)
+	rows, err := t.query(ctx, t.text("SELECT kind, item_key, ref, due, value FROM emailplatform_items WHERE "+where)+how, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +150,7 @@ func (t *itemTx) Due(ctx context.Context, kind string, now time.Time, limit int)
 
 // CountDue implements [mailroom.Tx].
 func (t *itemTx) CountDue(ctx context.Context, kind string, now time.Time) (n int, earliest time.Time, err error) {
-	rows, err := t.q.QueryContext(ctx, t.text("SELECT count(*), min(due) FROM emailplatform_items WHERE kind = ? AND due <= ?"), kind, now.UnixMilli())
+	rows, err := t.query(ctx, t.text("SELECT count(*), min(due) FROM emailplatform_items WHERE kind = ? AND due <= ?"), kind, now.UnixMilli())
 	if err != nil {
 		return 0, earliest, err
 	}
@@ -178,10 +193,4 @@ func (t *itemTx) Put(ctx context.Context, it mailroom.Item) error {
 func (t *itemTx) Delete(ctx context.Context, kind, key string) error {
 	_, err := t.exec(ctx, "DELETE FROM emailplatform_items WHERE kind = ? AND item_key = ?", kind, key)
 	return err
-}
-
-// Expire implements [mailroom.Tx].
-func (t *itemTx) Expire(ctx context.Context, kind string, now time.Time) (int, error) {
-	return t.exec(ctx, `DELETE FROM emailplatform_items WHERE kind = ? AND item_key IN (
-		SELECT item_key FROM emailplatform_items WHERE kind = ? AND due <= ? LIMIT 5000`+t.d.lock(" SKIP LOCKED")+")", kind, kind, now.UnixMilli())
 }

@@ -117,12 +117,18 @@ func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, tx *sql.T
 // Update implements [mailroom.Store].
 func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {
 	if t := s.current(ctx); t != nil {
-		return fn(ctx, &itemTx{s.dialect, t.q})
+		return fn(ctx, s.items(t.q))
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.begin(ctx, func(ctx context.Context) error { return fn(ctx, &itemTx{s.dialect, s.current(ctx).q}) })
+	return s.begin(ctx, func(ctx context.Context) error { return fn(ctx, s.items(s.current(ctx).q)) })
+}
+
+func (s *Store) items(q Querier) mailroom.Tx {
+	return s.dialect.Tx(func(ctx context.Context, statement string, args ...any) (Rows, error) {
+		return q.QueryContext(ctx, statement, args...) //nolint:sqlclosecheck,rowserrcheck // itemTx does it
+	})
 }
 
 // AfterCommit implements [mailroom.Store].
