@@ -85,6 +85,7 @@ type post struct {
 	mock    *mockserver.Server
 	srv     *httptest.Server
 	room    *mailroom.Room // only enqueues
+	client  *client.Client // sends the emails without a key
 	db      *sql.DB
 	senders []*process
 	orders  int
@@ -101,7 +102,8 @@ func newPost(ctx context.Context, s *fixture, store string, change func(*setting
 	change(&with)
 	p.db = openSQL(with)
 	createTables(ctx, p.db, with)
-	p.room = must.Get(mailroom.New(newClient(with), openEngine(ctx, with).store, mailroom.Options{OnNotice: func(context.Context, mailroom.Notice) error { return nil }}))
+	p.client = newClient(with)
+	p.room = must.Get(mailroom.New(p.client, openEngine(ctx, with).store, mailroom.Options{OnNotice: func(context.Context, mailroom.Notice) error { return nil }}))
 	for _, host := range hosts() {
 		p.mock.SetTarget(host, http.HandlerFunc(p.deliver))
 	}
@@ -172,7 +174,8 @@ func (p *post) stop(i int) {
 	must.OK(errors.Join(p.senders[i].cmd.Process.Signal(syscall.SIGTERM), p.senders[i].cmd.Wait()))
 }
 
-// order enqueues the emails about n further orders, each email two times. Each third email bounces.
+// order enqueues the emails about n further orders, each email two times. Each third email bounces. With each fifth order, another
+// program sends an email to the platform, which bounces and has no key.
 func (p *post) order(ctx context.Context, n int) {
 	for range n {
 		p.orders++
@@ -185,7 +188,32 @@ func (p *post) order(ctx context.Context, n int) {
 				time.Sleep(20 * time.Millisecond)
 			}
 		}
+		if p.orders%5 == 0 {
+			news := confirmation(fmt.Sprintf("bounce+hb+news%d@mock.test", p.orders), p.orders)
+			news.Content.Subject = withoutKey
+			_, _ = p.client.Emails.Send(ctx, news) // it may fail, with a fault or in an outage
+		}
 	}
+}
+
+// withoutKey is the subject of emails that no Room sends.
+const withoutKey = "News"
+
+// emails returns the emails of the orders and their bounces, and the bounces of emails without a key.
+func (p *post) emails() (sent []mockserver.Message, bounced, bouncedWithoutKey int) {
+	for _, m := range p.mock.Outbox() {
+		bounce := 0
+		if m.Status == "bounced" {
+			bounce = 1
+		}
+		if m.Subject == withoutKey {
+			bouncedWithoutKey += bounce
+			continue
+		}
+		sent = append(sent, m)
+		bounced += bounce
+	}
+	return sent, bounced, bouncedWithoutKey
 }
 
 func confirmation(to string, order int) client.EmailSubmission {
@@ -222,29 +250,24 @@ func (p *post) until(ctx context.Context, what string, want int) {
 func (p *post) settled(ctx context.Context) {
 	p.until(ctx, "(SELECT DISTINCT email_key FROM told WHERE reason IN ('sent', 'unknown')) AS keys", p.orders)
 	p.mock.ClearFaults()
-	bounced := 0
-	outbox := p.mock.Outbox()
-	for _, m := range outbox {
-		if m.Status == "bounced" {
-			bounced++
-		} else {
+	sent, bounced, bouncedWithoutKey := p.emails()
+	for _, m := range sent {
+		if m.Status != "bounced" {
 			must.OK(p.mock.Open(m.ID))
 		}
 	}
-	p.until(ctx, "told WHERE reason = 'sent'", len(outbox))
-	p.until(ctx, "told WHERE reason = 'hard_bounce'", bounced)
+	p.until(ctx, "told WHERE reason = 'sent'", len(sent))
+	p.until(ctx, "told WHERE reason = 'hard_bounce'", bounced+bouncedWithoutKey)
 	time.Sleep(time.Second) // for notices that are told again
 }
 
 // figures compares what the replicas have written with the emails that the platform sent. mostUnknown limits the number of
 // outcomes that were unknown at first; a negative number sets no limit.
 func (p *post) figures(ctx context.Context, mostUnknown float64) []figure {
-	emails, bounces := map[string]int{}, 0
-	for _, m := range p.mock.Outbox() {
+	emails := map[string]int{}
+	sent, bounced, bouncedWithoutKey := p.emails()
+	for _, m := range sent {
 		emails[m.Subject]++
-		if m.Status == "bounced" {
-			bounces++
-		}
 	}
 	twice := 0
 	for _, n := range emails {
@@ -264,9 +287,12 @@ func (p *post) figures(ctx context.Context, mostUnknown float64) []figure {
 		{name: "sent two times", value: float64(twice), bound: equal},
 		{name: "orders without an outcome", value: float64(p.orders - p.count(ctx, "(SELECT DISTINCT email_key FROM told WHERE reason IN ('sent', 'unknown')) AS keys")), bound: equal},
 		{name: "told as sent", value: told("reason = 'sent'"), bound: equal, limit: float64(len(emails))},
-		{name: "told as bounced", value: told("reason = 'hard_bounce'"), bound: equal, limit: float64(bounces)},
-		{name: "notices told more than once", value: float64(p.count(ctx, "(SELECT 1 FROM told GROUP BY reason, email_key HAVING count(*) > 1) AS again")), bound: equal},
-		{name: "notices before their outcome", value: told(`reason = 'hard_bounce' AND id < (SELECT min(id) FROM told AS first
+		{name: "told as bounced", value: told("reason = 'hard_bounce' AND email_key <> ''"), bound: equal, limit: float64(bounced)},
+		{name: "bounces without a key", value: float64(bouncedWithoutKey)},
+		{name: "told as bounced without a key", value: told("reason = 'hard_bounce' AND email_key = ''"), bound: equal, limit: float64(bouncedWithoutKey)},
+		{name: "notices told more than once", value: float64(p.count(ctx, `(SELECT 1 FROM told
+			GROUP BY reason, email_key, CASE WHEN email_key = '' THEN email_id END HAVING count(*) > 1) AS again`)), bound: equal},
+		{name: "notices before their outcome", value: told(`reason = 'hard_bounce' AND email_key <> '' AND id < (SELECT min(id) FROM told AS first
 			WHERE first.email_key = told.email_key AND reason <> 'hard_bounce')`), bound: equal},
 	}
 }
