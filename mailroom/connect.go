@@ -11,8 +11,11 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// retries is how long the platform retries a delivery.
-const retries = 8 * time.Hour
+const (
+	retries    = 8 * time.Hour      // how long the platform retries a delivery
+	keepEvents = 7 * 24 * time.Hour // how long the store keeps the keys of handled events
+	maxExpired = 500                // keys that a transaction deletes
+)
 
 // ServeHTTP receives deliveries. Until the webhook exists, the response is 503, so
 // the platform retries.
@@ -58,10 +61,8 @@ func (r *Room) findList(ctx context.Context) error {
 	return err
 }
 
-// subscribe finds or creates the webhook, and loads the secrets. It also records when to
-// archive old webhooks, which are the webhooks that the store knows, and older webhooks with
-// the same URL. Without a URL, the Room has no webhook, but it still archives the webhooks
-// of earlier releases.
+// subscribe finds or creates the webhook, and loads the secrets. Without a URL, the Room has
+// no webhook, but it still archives the webhooks of earlier releases.
 func (r *Room) subscribe(ctx context.Context) error {
 	var old []client.WebhookSummary
 	var current client.Webhook
@@ -72,38 +73,42 @@ func (r *Room) subscribe(ctx context.Context) error {
 			return err
 		}
 	}
-	err := r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
-		known, err := tx.ByRef(ctx, kindHook, hookRef)
-		if err != nil {
-			return err
-		}
-		recent := slices.ContainsFunc(known, func(it Item) bool { // the process was only restarted, or another one runs
-			return it.Key == storable(current.ID) && time.Until(it.Due) > retries-5*time.Minute
-		})
-		for _, hook := range old {
-			known = append(known, hookItem(hook.ID, r.opts.URL))
-		}
-		if current.ID != "" {
-			known = append(known, hookItem(current.ID, r.opts.URL))
-		}
-		for _, it := range known {
-			it.Due = time.Now().Add(retries)
-			if recent && it.Key != storable(current.ID) {
-				_, err = tx.Insert(ctx, it)
-			} else {
-				err = tx.Put(ctx, it)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := r.store.Update(ctx, func(ctx context.Context, tx Tx) error { return r.keepHooks(ctx, tx, current.ID, old) })
 	if err != nil {
 		return err
 	}
 	r.hookID.Store(current.ID)
 	return r.receive(ctx)
+}
+
+// keepHooks records when to archive old webhooks, which are the webhooks that the store knows,
+// and older webhooks with the same URL.
+func (r *Room) keepHooks(ctx context.Context, tx Tx, current string, old []client.WebhookSummary) error {
+	known, err := tx.ByRef(ctx, kindHook, hookRef)
+	if err != nil {
+		return err
+	}
+	recent := slices.ContainsFunc(known, func(it Item) bool { // the process was only restarted, or another one runs
+		return it.Key == storable(current) && time.Until(it.Due) > retries-5*time.Minute
+	})
+	for _, hook := range old {
+		known = append(known, hookItem(hook.ID, r.opts.URL))
+	}
+	if current != "" {
+		known = append(known, hookItem(current, r.opts.URL))
+	}
+	for _, it := range known {
+		it.Due = time.Now().Add(retries)
+		if recent && it.Key != storable(current) {
+			_, err = tx.Insert(ctx, it)
+		} else {
+			err = tx.Put(ctx, it)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // hookRef is the Ref of all webhooks.
@@ -127,7 +132,7 @@ func (r *Room) receive(ctx context.Context) error {
 		return err
 	}
 	opts := r.opts.Webhook
-	opts.Once = NewOnce(r.store, r.opts.KeepEvents)
+	opts.Once = NewOnce(r.store, keepEvents)
 	hook := webhook.NewHandler(verifier, r.Handle, opts)
 	r.hook.Store(&hook)
 	return nil
@@ -182,29 +187,22 @@ func (r *Room) urls(ctx context.Context) (urls []string, err error) {
 func (r *Room) tidy(ctx context.Context, _ string) (wait time.Duration, err error) {
 	wait = nothing
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
-		n, err := tx.Expire(ctx, kindEvent, time.Now())
-		if n >= maxExpired {
+		expired, err := tx.Due(ctx, kindEvent, time.Now(), maxExpired)
+		if len(expired) == maxExpired {
 			wait = 0
+		}
+		for _, it := range expired {
+			err = errors.Join(err, tx.Delete(ctx, kindEvent, it.Key))
 		}
 		return err
 	})
-	if err != nil || !r.isConnected() {
-		return wait, err
+	if own, ok := r.hookID.Load().(string); ok && err == nil {
+		err = r.tidyHooks(ctx, own)
 	}
-	return wait, r.tidyHooks(ctx)
+	return wait, err
 }
 
-func (r *Room) isConnected() bool {
-	select {
-	case <-r.connected:
-		return true
-	default:
-		return false
-	}
-}
-
-func (r *Room) tidyHooks(ctx context.Context) error {
-	own, _ := r.hookID.Load().(string)
+func (r *Room) tidyHooks(ctx context.Context, own string) error {
 	gone, old := false, ""
 	err := r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		it, found, err := tx.Get(ctx, kindHook, storable(own))

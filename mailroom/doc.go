@@ -6,56 +6,28 @@
 // A Room keeps its state in a [Store], which several processes can share. Package contrib/sqlstore
 // implements Store for PostgreSQL and SQLite with database/sql. It is meant for up to 10 emails per second
 // (measured in docs/performance.md). To distribute more emails to several machines, use module
-// contrib/riverjobs, which runs a Room with the job queue River. [MemoryStore] is for tests, and for this
-// example, a complete shop:
+// contrib/riverjobs, which runs a Room with the job queue River. [MemoryStore] is for tests.
 //
-//	package main
-//
-//	import (
-//		"context"
-//		"log"
-//		"net/http"
-//		"os"
-//		"time"
-//
-//		"example.com/emailplatform/client"
-//		"example.com/emailplatform/mailroom"
-//	)
-//
-//	func main() {
-//		c, err := client.New(client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")})
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		room, err := mailroom.New(c, mailroom.NewMemoryStore(), mailroom.Options{
-//			URL:  os.Getenv("PUBLIC_URL") + "/hook",
-//			List: "Orders",
-//			OnNotice: func(_ context.Context, n mailroom.Notice) error {
-//				log.Printf("order %q to %q: %s %q", n.Key, n.Address, n.Reason, n.Detail)
-//				return nil
-//			},
-//		})
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		room.Start()
-//		defer room.Close()
-//		http.Handle("/hook", room)
-//		http.HandleFunc("POST /orders/{id}", func(w http.ResponseWriter, r *http.Request) {
-//			email := client.EmailSubmission{
-//				To:     r.FormValue("email"),
-//				Sender: client.Sender{Name: "Shop", Email: "shop@example.com"},
-//				Content: client.EmailContent{
-//					Type: client.EmailTypeTransactional, Subject: "Your order " + r.PathValue("id"), Text: "Thank you!",
-//				},
-//			}
-//			if err := room.Enqueue(r.Context(), r.PathValue("id"), email); err != nil {
-//				http.Error(w, "order not accepted", http.StatusInternalServerError)
-//			}
-//		})
-//		server := http.Server{Addr: ":8080", ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute}
-//		log.Print(server.ListenAndServe())
+//	room, err := mailroom.New(c, store, mailroom.Options{
+//		URL:  "https://shop.example.com/hook",
+//		List: "Orders",
+//		OnNotice: func(_ context.Context, n mailroom.Notice) error {
+//			log.Printf("order %q to %q: %s %q", n.Key, n.Address, n.Reason, n.Detail)
+//			return nil
+//		},
+//	})
+//	if err != nil {
+//		return err
 //	}
+//	room.Start()
+//	defer room.Close()
+//	http.Handle("/hook", room)
+//	if err := room.Enqueue(ctx, "order-17", submission); err != nil {
+//		return err
+//	}
+//	return http.ListenAndServe(":8080", nil)
+//
+// examples/integrations/shop is a complete program.
 //
 // # Sending
 //
@@ -92,6 +64,13 @@
 // happen exactly once, but other effects can happen again.
 //
 // The outcome of a key precedes all other notices with this key. Otherwise, notices have no order.
+//
+// # Clocks
+//
+// The processes compare the times in the store with their own clocks. A wrong clock causes no duplicate
+// email, but it delays work, and an outcome may be unknown for a short time. If the clock of a process
+// differs from the platform's clock by more than a minute, events do not resolve the unknown outcomes of
+// this process, so an operator must resolve them.
 //
 // # Start and shutdown
 //

@@ -36,50 +36,30 @@ func (r *Room) Handle(ctx context.Context, e *events.Event) error {
 				return errIncomplete
 			}
 		}
-		var open openMail
+		open := false
 		var err error
 		if t := e.SendingType(); n.EmailID != "" && (t == "" || t == events.SendingTypeEmailAPI) {
 			if open, err = openTo(ctx, tx, n.Address); err != nil {
 				return err
 			}
 		}
-		if n.Key, err = keyOf(ctx, tx, n.EmailID); err != nil { // last, because a response may arrive in between
+		n.Key, err = keyOf(ctx, tx, n.EmailID) // last, because a response may arrive in between
+		switch {
+		case err != nil:
 			return err
-		}
-		if n.Key != "" {
-			open = openMail{}
-		}
-		if partial || open.any() {
-			return r.lookUpLater(ctx, tx, n, partial, open)
-		}
-		if n.Reason == "" {
+		case partial || open && n.Key == "":
+			return r.lookUpLater(ctx, tx, n, partial)
+		case n.Reason == "":
 			return nil
 		}
 		return r.accept(ctx, tx, n)
 	})
 }
 
-// openMail describes the emails to an address whose outcome is not known.
-type openMail struct{ unknown, sending bool }
-
-func (o openMail) any() bool { return o.unknown || o.sending }
-
-func openTo(ctx context.Context, tx Tx, address string) (open openMail, err error) {
-	if address == "" {
-		return open, nil
-	}
+// openTo reports whether the outcome of an email to the address is not known.
+func openTo(ctx context.Context, tx Tx, address string) (open bool, err error) {
 	items, err := tx.ByRef(ctx, kindSend, refOfAddress(address))
-	if err != nil {
-		return open, err
-	}
-	for _, it := range items {
-		m, err := decode[mail](it)
-		if err != nil {
-			return open, err
-		}
-		open.unknown, open.sending = open.unknown || m.State == Unknown, open.sending || m.State == sending
-	}
-	return open, nil
+	return len(items) > 0, err
 }
 
 // keyOf returns the key of the email with the id, or "".

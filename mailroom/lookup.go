@@ -29,7 +29,7 @@ type lookup struct {
 
 // lookUpLater adds an email to the queue of lookups, because its notice is partial or may
 // lack its key. All notices of an email share one lookup.
-func (r *Room) lookUpLater(ctx context.Context, tx Tx, n Notice, partial bool, open openMail) error {
+func (r *Room) lookUpLater(ctx context.Context, tx Tx, n Notice, partial bool) error {
 	it, err := getOrInsert(ctx, tx, Item{Kind: kindLookup, Key: storable(n.EmailID), Value: encode(lookup{EmailID: n.EmailID})})
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (r *Room) lookUpLater(ctx context.Context, tx Tx, n Notice, partial bool, o
 		l.Notices = append(l.Notices, n)
 	}
 	it.Due, it.Value = time.Now(), encode(l)
-	if !partial && !open.unknown {
+	if !partial {
 		it.Due = it.Due.Add(again) // the response may arrive soon
 	}
 	r.store.AfterCommit(ctx, r.lookups.wake)
@@ -67,21 +67,28 @@ func (r *Room) lookUp(ctx context.Context, key string) (wait time.Duration, err 
 	}
 	updateCtx, cancelUpdate := context.WithTimeout(context.WithoutCancel(ctx), dbTimeout)
 	defer cancelUpdate()
-	return 0, r.store.Update(updateCtx, func(ctx context.Context, tx Tx) error {
-		it, found, err := tx.Get(ctx, kindLookup, storable(id))
-		if err != nil || !found {
-			return err
-		}
-		l, err := decode[lookup](it)
-		if err != nil {
-			return err
-		}
-		last := l.abandon(email, failure)
-		if failure != nil && !last {
-			return lookupFailed(ctx, tx, it, l, failure)
-		}
-		return r.lookedUp(ctx, tx, it, l, email, last)
-	})
+	return 0, r.store.Update(updateCtx, func(ctx context.Context, tx Tx) error { return r.lookedUp(ctx, tx, id, email, failure) })
+}
+
+// lookedUp handles the result of a lookup.
+func (r *Room) lookedUp(ctx context.Context, tx Tx, id string, email client.Email, failure error) error {
+	it, found, err := tx.Get(ctx, kindLookup, storable(id))
+	if err != nil || !found {
+		return err
+	}
+	l, err := decode[lookup](it)
+	if err != nil {
+		return err
+	}
+	last := l.abandon(email, failure)
+	switch {
+	case errors.Is(failure, context.Canceled): // a shutdown
+		it.Due = time.Now()
+		return tx.Put(ctx, it)
+	case failure != nil && !last:
+		return lookUpAgain(ctx, tx, it, l)
+	}
+	return r.concludeLookup(ctx, tx, it, l, email, last)
 }
 
 // abandon reports whether this lookup is the last although its result is incomplete.
@@ -122,31 +129,16 @@ func (r *Room) claimLookup(ctx context.Context, tx Tx, which string) (id string,
 	return l.EmailID, 0, tx.Put(ctx, it)
 }
 
-func lookupFailed(ctx context.Context, tx Tx, it Item, l lookup, failure error) error {
-	if errors.Is(failure, context.Canceled) { // a shutdown
-		it.Due = time.Now()
-		return tx.Put(ctx, it)
-	}
-	return lookUpAgain(ctx, tx, it, l)
-}
-
 func lookUpAgain(ctx context.Context, tx Tx, it Item, l lookup) error {
 	l.Tries++
 	it.Due, it.Value = time.Now().Add(doubled(again, l.Tries, time.Hour)), encode(l)
 	return tx.Put(ctx, it)
 }
 
-// lookedUp handles the result of a lookup: it resolves an unknown outcome, and accepts the
-// notices that waited. If last is false, a notice that still lacks its bounce waits for
-// another lookup.
-func (r *Room) lookedUp(ctx context.Context, tx Tx, it Item, l lookup, email client.Email, last bool) error {
-	key, err := keyOf(ctx, tx, l.EmailID)
-	wait := false
-	if key == "" && err == nil && email.To != "" {
-		if key, wait, err = r.match(ctx, tx, l.EmailID, email); key == "" && !wait && err == nil {
-			key, err = keyOf(ctx, tx, l.EmailID) // the response may have arrived in between
-		}
-	}
+// concludeLookup resolves an unknown outcome, and accepts the notices that waited for the
+// lookup. If last is false, a notice that still lacks its bounce waits for another lookup.
+func (r *Room) concludeLookup(ctx context.Context, tx Tx, it Item, l lookup, email client.Email, last bool) error {
+	key, wait, err := r.findKey(ctx, tx, l.EmailID, email)
 	if err != nil {
 		return err
 	}
@@ -180,6 +172,19 @@ func (r *Room) lookedUp(ctx context.Context, tx Tx, it Item, l lookup, email cli
 	return tx.Delete(ctx, kindLookup, it.Key)
 }
 
+// findKey returns the key of a looked-up email, or "". If wait is true, the response of its
+// request may arrive soon.
+func (r *Room) findKey(ctx context.Context, tx Tx, id string, email client.Email) (key string, wait bool, err error) {
+	if key, err = keyOf(ctx, tx, id); key != "" || err != nil || email.To == "" {
+		return key, false, err
+	}
+	if key, wait, err = r.match(ctx, tx, id, email); key != "" || err != nil || wait {
+		return key, wait, err
+	}
+	key, err = keyOf(ctx, tx, id) // the response may have arrived in between
+	return key, false, err
+}
+
 // match resolves an unknown outcome if email matches exactly one email of the outbox. If a
 // matching email is being sent, the caller must wait, because the response can contain the
 // id.
@@ -198,7 +203,7 @@ func (r *Room) match(ctx context.Context, tx Tx, id string, email client.Email) 
 			return "", false, err
 		}
 		switch {
-		case m.State != sending && m.State != Unknown || !r.sameEmail(m, email):
+		case !r.sameEmail(m, email):
 		case m.State == sending:
 			wait = true
 		default:

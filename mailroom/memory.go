@@ -10,10 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	maxRefs    = 100  // items that ByRef returns
-	maxExpired = 5000 // items that Expire deletes
-)
+const maxRefs = 100 // items that ByRef returns
 
 // MemoryStore is an in-memory [Store] for tests, so its state is lost when the process
 // ends. It runs one transaction at a time, so a function that does not pass on its
@@ -163,13 +160,4 @@ func (tx *memoryTx) Delete(_ context.Context, kind, key string) error {
 	tx.remember(k)
 	delete(tx.s.items, k)
 	return nil
-}
-
-// Expire implements [Tx].
-func (tx *memoryTx) Expire(ctx context.Context, kind string, now time.Time) (int, error) {
-	found, _ := tx.Due(ctx, kind, now, maxExpired)
-	for _, it := range found {
-		_ = tx.Delete(ctx, kind, it.Key)
-	}
-	return len(found), nil
 }

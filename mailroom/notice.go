@@ -55,7 +55,7 @@ type Notice struct {
 // it.
 func read(e *events.Event) (n Notice, partial bool) {
 	n = Notice{
-		Address: normal(e.Recipient()), EmailID: e.EmailID(), ListID: e.ListID().String(), ContactID: contactOf(e.Data).String(),
+		Address: normal(e.Recipient()), EmailID: e.EmailID(), ListID: e.ListID().String(), ContactID: e.ContactID().String(),
 		Time: e.Time, Event: e,
 	}
 	switch d := e.Data.(type) {
@@ -125,35 +125,4 @@ func (n *Notice) lacksBounce(email client.Email) bool {
 	}
 	_, ok := n.Event.Bounce()
 	return !ok
-}
-
-func contactOf(d events.Data) events.ID {
-	switch d := d.(type) {
-	case *events.ContactUnsubscribed:
-		return d.ContactID
-	case *events.ContactRemoved:
-		return d.Contact.ID
-	case *events.EmailUnsubscribed:
-		return d.Contact.ID
-	case *events.CampaignBounce:
-		return d.Contact.ID
-	case *events.WorkflowBounce:
-		return d.Contact.ID
-	case *events.CampaignComplaint:
-		return d.Contact.ID
-	case *events.WorkflowComplaint:
-		return d.Contact.ID
-	case *events.EmailAPIBounce:
-		return listContact(d.Contact)
-	case *events.EmailRejected:
-		return listContact(d.Contact)
-	}
-	return events.ID{}
-}
-
-func listContact(c *events.Contact) events.ID {
-	if c == nil {
-		return events.ID{}
-	}
-	return c.ID
 }

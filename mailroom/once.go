@@ -13,24 +13,22 @@ import (
 // that stores the key, so its writes in this transaction happen exactly once. If the
 // store has one writer, calls with other keys wait for the function.
 func NewOnce(store Store, keep time.Duration) webhook.Once {
-	return &once{store: store, keep: keep, running: map[string]bool{}}
+	return &once{store: store, keep: keep}
 }
 
 type once struct {
-	store Store
-	keep  time.Duration
-
-	mu      sync.Mutex
-	running map[string]bool // the keys that this process handles now
+	store   Store
+	keep    time.Duration
+	running sync.Map // the keys that this process handles now
 }
 
 // Do implements [webhook.Once].
 func (o *once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
 	key = hash(key)
-	if !o.begin(key) {
+	if _, running := o.running.LoadOrStore(key, nil); running {
 		return false, webhook.ErrInFlight
 	}
-	defer o.end(key)
+	defer o.running.Delete(key)
 	err = o.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		isNew, err := tx.Insert(ctx, Item{Kind: kindEvent, Key: key, Due: time.Now().Add(o.keep)})
 		if err != nil || !isNew {
@@ -40,20 +38,4 @@ func (o *once) Do(ctx context.Context, key string, fn func(context.Context) erro
 		return fn(ctx)
 	})
 	return ran, err
-}
-
-func (o *once) begin(key string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.running[key] {
-		return false
-	}
-	o.running[key] = true
-	return true
-}
-
-func (o *once) end(key string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.running, key)
 }

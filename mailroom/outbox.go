@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -72,13 +71,17 @@ func (r *Room) Enqueue(ctx context.Context, key string, email client.EmailSubmis
 	return r.EnqueueAt(ctx, time.Now(), key, email)
 }
 
-// EnqueueAt is like [Room.Enqueue], and the Room sends the email at the given time.
+// EnqueueAt is like [Room.Enqueue], and the Room sends the email at the given time. The
+// zero time means immediately.
 func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email client.EmailSubmission) error {
 	if key == "" || storable(key) != key {
 		return fmt.Errorf("mailroom: key must be 1 to %d bytes of UTF-8 without NUL, got %.300q", maxKey, key)
 	}
-	if err := checkText("email", reflect.ValueOf(email)); err != nil {
-		return err
+	if !utf8.ValidString(fmt.Sprint(email)) { // package encoding/json would replace its bytes
+		return fmt.Errorf("mailroom: all text of the email with the key %q must be UTF-8", key)
+	}
+	if at.IsZero() { // such an item has no time
+		at = time.Now()
 	}
 	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		r.store.AfterCommit(ctx, r.sends.wake)
@@ -93,30 +96,6 @@ func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email cl
 		}
 		return errors.Join(r.replace(ctx, tx, m.EmailID), tx.Delete(ctx, kindTimer, key), tx.Put(ctx, it))
 	})
-}
-
-// checkText returns an error for the first text in v that is not UTF-8, because
-// encoding/json would replace its bytes, and the platform would receive another text.
-func checkText(name string, v reflect.Value) error {
-	switch v.Kind() {
-	case reflect.String:
-		if s := v.String(); !utf8.ValidString(s) {
-			return fmt.Errorf("mailroom: %s must be valid UTF-8, got %.100q", name, s)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if err := checkText(name+"."+v.Type().Field(i).Name, v.Field(i)); err != nil {
-				return err
-			}
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			if err := checkText(fmt.Sprintf("%s[%d]", name, i), v.Index(i)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Send sends an email immediately, without a key, so the caller must handle
@@ -305,7 +284,7 @@ func (r *Room) replace(ctx context.Context, tx Tx, emailID string) error {
 	if emailID == "" {
 		return nil
 	}
-	return tx.Put(ctx, Item{Kind: kindEvent, Key: replacedKey(emailID), Due: time.Now().Add(r.opts.KeepEvents)})
+	return tx.Put(ctx, Item{Kind: kindEvent, Key: replacedKey(emailID), Due: time.Now().Add(keepEvents)})
 }
 
 // replacedKey returns the key of the item that marks an email as replaced.

@@ -55,15 +55,15 @@ func peekPause(ctx context.Context, tx Tx) (p pause, err error) {
 	if err != nil || len(items) == 0 {
 		return p, err
 	}
-	return decodePause(items[0])
+	return decodePause(&items[0])
 }
 
 // decodePause ignores future times that only a process with a wrong clock can have written.
-func decodePause(it Item) (p pause, err error) {
-	p, err = decode[pause](it)
+func decodePause(it *Item) (p pause, err error) {
+	p, err = decode[pause](*it)
 	limit := time.Now().Add(skew)
 	if p.Since.After(limit) {
-		p.Since = time.Time{}
+		p.Since, it.Due = time.Time{}, time.Time{}
 	}
 	if p.Proven.After(limit.Add(proven)) {
 		p.Proven = time.Time{}
@@ -73,7 +73,7 @@ func decodePause(it Item) (p pause, err error) {
 
 func lockPause(ctx context.Context, tx Tx) (it Item, p pause, err error) {
 	if it, err = getOrInsert(ctx, tx, Item{Kind: kindPause, Key: pauseKey, Ref: pauseKey}); err == nil {
-		p, err = decodePause(it)
+		p, err = decodePause(&it)
 	}
 	return it, p, err
 }

@@ -86,11 +86,6 @@ type Options struct {
 	// processes. The default is 1 s.
 	Poll time.Duration
 
-	// KeepEvents is how long the store keeps the keys of handled events. The default is 7 days.
-	// It should be more than 8 hours, because the platform may still deliver younger events
-	// again.
-	KeepEvents time.Duration
-
 	// KeepSent is how long the store keeps the key of an email after its outcome is known. Then
 	// Enqueue with the same key sends another email. By default, keys are kept forever.
 	KeepSent time.Duration
@@ -122,7 +117,6 @@ func (o Options) withDefaults() Options {
 	o.MaxPause = cmp.Or(o.MaxPause, max(10*time.Minute, o.Pause))
 	o.RetryFor = cmp.Or(o.RetryFor, 24*time.Hour)
 	o.Poll = cmp.Or(o.Poll, time.Second)
-	o.KeepEvents = cmp.Or(o.KeepEvents, 7*24*time.Hour)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Observe == nil {
 		o.Observe = func(context.Context, Observation) {}
@@ -137,7 +131,7 @@ func (o Options) check() error {
 		return errors.New("mailroom: OnNotice must not be nil")
 	case o.Webhook.Once != nil:
 		return errors.New("mailroom: Webhook.Once must be nil, because the Room deduplicates in its store")
-	case o.Workers < 0 || min(o.SendTimeout, o.Pause, o.MaxPause, o.RetryFor, o.Poll, o.KeepEvents, o.KeepSent) < 0:
+	case o.Workers < 0 || min(o.SendTimeout, o.Pause, o.MaxPause, o.RetryFor, o.Poll, o.KeepSent) < 0:
 		return errors.New("mailroom: Workers and durations must not be negative")
 	}
 	return nil
@@ -149,7 +143,7 @@ type Room struct {
 	store  Store
 	opts   Options
 	hook   atomic.Pointer[http.Handler] // nil until the webhook exists
-	hookID atomic.Value                 // a string, once connected
+	hookID atomic.Value                 // a string, once subscribed
 	listID atomic.Int64
 
 	notices, sends, lookups queue
@@ -210,9 +204,9 @@ func (r *Room) Start() {
 // Work does the work of one [Item] if the item is still due: it sends an email, looks up an
 // email or calls OnNotice. With [Options].External, a job queue calls Work when the time of
 // an item has come, if [Item.IsWork] returns true for the item. Before Work sends an email,
-// it waits until the Room has connected. If wait is positive, call Work again after this
-// time. After an error, call it again too, because the error is from the store, [ErrClosed]
-// or the end of ctx.
+// it waits for at most 5 s until the Room has connected. If wait is positive, call Work again
+// after this time. After an error, call it again too, because the error is from the store,
+// [ErrNotConnected], [ErrClosed] or the end of ctx.
 func (r *Room) Work(ctx context.Context, kind, key string) (wait time.Duration, err error) {
 	if err := r.enter(); err != nil {
 		return 0, err
@@ -220,7 +214,9 @@ func (r *Room) Work(ctx context.Context, kind, key string) (wait time.Duration, 
 	defer r.running.Done()
 	switch kind {
 	case kindSend:
-		if err = r.await(ctx); err == nil {
+		connected, cancel := context.WithTimeout(ctx, 5*time.Second) // longer would delay the end of the queue
+		defer cancel()
+		if err = r.await(connected); err == nil {
 			wait, err = r.send(ctx, key)
 		}
 	case kindLookup:

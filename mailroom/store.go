@@ -65,8 +65,8 @@ func take(ctx context.Context, tx Tx, kind, key string) (it Item, wait time.Dura
 	if err != nil || it.Due.IsZero() {
 		return it, nothing, err
 	}
-	if wait = max(it.Due.Sub(now), 0); wait > skew {
-		wait = nothing // the job of the later time does the work
+	if wait = max(it.Due.Sub(now), 0); wait > overdue {
+		wait = nothing // the job of the later time does the work; less can be a difference between clocks
 	}
 	return it, wait, nil
 }
@@ -91,8 +91,6 @@ type Tx interface {
 	Put(ctx context.Context, item Item) error
 	// Delete deletes an item, if it exists.
 	Delete(ctx context.Context, kind, key string) error
-	// Expire deletes items whose time has come, at most 5,000, and returns their number.
-	Expire(ctx context.Context, kind string, now time.Time) (int, error)
 }
 
 // Store keeps the state of a [Room]. Several processes can share a Store, and it must be

@@ -64,10 +64,16 @@ func testRooms(t *testing.T, stores ...mailroom.Store) {
 			t.Error(err)
 		}
 	}
-	if n := len(platform.Outbox()); n != emails || told.of(mailroom.Unknown) != lost {
-		t.Errorf("%d emails, %d of them unknown at first; want %d and %d", n, told.of(mailroom.Unknown), emails, lost)
+	told.check(t, len(platform.Outbox()))
+}
+
+// check tests the notices and the number of emails.
+func (c *counts) check(t *testing.T, sent int) {
+	t.Helper()
+	if unknown := c.of(mailroom.Unknown); sent != emails || unknown != lost {
+		t.Errorf("%d emails, %d of them unknown at first; want %d and %d", sent, unknown, emails, lost)
 	}
-	for what, n := range told.n {
+	for what, n := range c.n {
 		if n != 1 {
 			t.Errorf("%s was told %d times", what, n)
 		}

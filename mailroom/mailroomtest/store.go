@@ -54,9 +54,10 @@ var rules = []struct {
 	{"insert keeps an existing item", insertKeeps},
 	{"due items are sorted and limited", dueItems},
 	{"items are found by ref", byRef},
-	{"expired items are deleted", expiredItems},
 	{"items are claimed once", claimedOnce},
 	{"one of several inserts succeeds", insertedOnce},
+	{"items are locked until the commit", lockedUntilCommit},
+	{"commits are read after a lock", readsCommits},
 }
 
 var errFn = errors.New("the function fails")
@@ -279,22 +280,6 @@ func byRef(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom
 	})
 }
 
-func expiredItems(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
-	now := time.UnixMilli(1_700_000_000_000)
-	err := put(ctx, s, mailroom.Item{Kind: kind, Key: "never"}, mailroom.Item{Kind: kind, Key: "now", Due: now},
-		mailroom.Item{Kind: kind, Key: "early", Due: now.Add(-time.Hour)}, mailroom.Item{Kind: kind, Key: "late", Due: now.Add(time.Millisecond)})
-	if err != nil {
-		return err
-	}
-	return in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
-		n, err := tx.Expire(ctx, kind, now)
-		rest, err2 := keysOf(tx.Due(ctx, kind, now.Add(time.Hour), 10))
-		_, found, err3 := tx.Get(ctx, kind, "never")
-		return errors.Join(equal("Expire", fmt.Sprint(n), "2", err), equal("remaining items", rest, "late", err2),
-			equal("item without a time found", fmt.Sprint(found), "true", err3))
-	})
-}
-
 const (
 	processes = 4
 	claims    = 100
@@ -308,7 +293,7 @@ func claimedOnce(ctx context.Context, s mailroom.Store, kind string, another fun
 	}
 	var mu sync.Mutex
 	claimed := map[string]int{}
-	err := inProcesses(another, func(s mailroom.Store) error {
+	err := inProcesses(another, func(_ int, s mailroom.Store) error {
 		for left := true; left; {
 			var key string
 			err := in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
@@ -340,7 +325,7 @@ func claimedOnce(ctx context.Context, s mailroom.Store, kind string, another fun
 func insertedOnce(ctx context.Context, _ mailroom.Store, kind string, another func() mailroom.Store) error {
 	var mu sync.Mutex
 	inserted := 0
-	err := inProcesses(another, func(s mailroom.Store) error {
+	err := inProcesses(another, func(_ int, s mailroom.Store) error {
 		for i := range claims {
 			var isNew bool
 			err := in(ctx, s, func(ctx context.Context, tx mailroom.Tx) (err error) {
@@ -362,12 +347,12 @@ func insertedOnce(ctx context.Context, _ mailroom.Store, kind string, another fu
 }
 
 // inProcesses calls f for several processes at the same time.
-func inProcesses(another func() mailroom.Store, f func(mailroom.Store) error) error {
+func inProcesses(another func() mailroom.Store, f func(process int, s mailroom.Store) error) error {
 	errs := make([]error, processes)
 	var wg sync.WaitGroup
 	for i := range errs {
 		s := another()
-		wg.Go(func() { errs[i] = f(s) })
+		wg.Go(func() { errs[i] = f(i, s) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)
