@@ -6,7 +6,8 @@
 // A Room keeps its state in a [Store], which several processes can share. Package contrib/sqlstore
 // implements Store for PostgreSQL and SQLite with database/sql. It is meant for up to 10 emails per second
 // (measured in docs/performance.md). To distribute more emails to several machines, use module
-// contrib/riverjobs, which runs a Room with the job queue River. [MemoryStore] is for tests.
+// contrib/riverjobs, which runs a Room with the job queue River. [MemoryStore] is for
+// tests. This code starts a Room and sends an email:
 //
 //	room, err := mailroom.New(c, store, mailroom.Options{
 //		URL:  "https://shop.example.com/hook",
