@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -93,7 +94,10 @@ type post struct {
 
 // newPost starts the replicas with empty tables.
 func newPost(ctx context.Context, s *fixture, store string, change func(*settings)) *post {
-	p := &post{fixture: s, mock: mockserver.New(mockserver.Config{Lookups: mockserver.LookupUnlimited, Logger: slog.New(slog.DiscardHandler)})}
+	p := &post{fixture: s, mock: mockserver.New(mockserver.Config{
+		Lookups: mockserver.LookupUnlimited, Logger: slog.New(slog.DiscardHandler),
+		RetrySchedule: slices.Repeat([]time.Duration{time.Second}, 600), // a group does not wait for the 10 minutes after five failures
+	})}
 	p.srv = httptest.NewServer(p.mock)
 	with := settings{
 		Platform: p.srv.URL, Token: p.mock.Token(), Postgres: s.db.URL, Store: store,
@@ -240,8 +244,10 @@ func (p *post) count(ctx context.Context, what string) (n int) {
 func (p *post) until(ctx context.Context, what string, want int) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
-	for p.count(ctx, what) < want {
-		time.Sleep(20 * time.Millisecond)
+	for n := p.count(ctx, what); n < want; n = p.count(ctx, what) {
+		if time.Sleep(20 * time.Millisecond); ctx.Err() != nil {
+			must.Failf("%s: %d of %d after 5 minutes", what, n, want)
+		}
 	}
 }
 
