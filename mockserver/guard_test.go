@@ -2,6 +2,7 @@ package mockserver_test
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -64,6 +65,10 @@ func TestLoopbackGuard(t *testing.T) {
 		{"API by IPv6 address", "GET /lists", []string{"Host: [::1]", token}, 200},
 		{"API by another name", "GET /lists", []string{"Host: rebound.example", token}, 403},
 		{"API by another address", "GET /lists", []string{"Host: 192.0.2.1", token}, 403},
+		{"API by a name below localhost", "GET /lists", []string{"Host: mock.localhost:8026", token}, 200},
+		{"API by a name with a final dot", "GET /lists", []string{"Host: LOCALHOST.", token}, 200},
+		{"API by a name that ends like localhost", "GET /lists", []string{"Host: notlocalhost", token}, 403},
+		{"spaces before the token", "GET /lists", []string{"Host: localhost", "Authorization: Bearer   " + srv.Token()}, 200},
 		{"no token", info, nil, 200},
 		{"another loopback address", info, []string{"Host: 127.9.9.9"}, 200},
 		{"another name", info, []string{"Host: rebound.example:" + port}, 403},
@@ -91,6 +96,20 @@ func TestLoopbackGuard(t *testing.T) {
 	} {
 		row.run(t, srv.URL())
 	}
+}
+
+// A load balancer can check the health with HTTP/1.0, which requires no Host. Browsers always send it.
+func TestLoopbackGuardWithoutHost(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{})
+	t.Cleanup(srv.Close)
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(srv.URL(), "http://"))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, err = io.WriteString(conn, "GET /_mock/health HTTP/1.0\r\n\r\n")
+	require.NoError(t, err)
+	response, err := io.ReadAll(conn)
+	require.NoError(t, err)
+	assert.Contains(t, string(response), `{"status":"ok"}`)
 }
 
 // A mounted server and a server on all addresses accept every host name.

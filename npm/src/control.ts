@@ -82,8 +82,8 @@ function line({loc, msg}: Problem['detail'][number]): string {
 
 function problems(text: string): Problem['detail'] {
   try {
-    return (JSON.parse(text) as Problem).detail;
-  } catch {
-    return [{loc: [], msg: text.slice(0, 300), type: 'not_json'}];
-  }
+    const {detail} = JSON.parse(text) as Partial<Problem>;
+    if (Array.isArray(detail)) return detail;
+  } catch {} // the same as for JSON of another server
+  return [{loc: [], msg: text.slice(0, 300), type: 'not_json'}];
 }

@@ -14,8 +14,8 @@ export class Mock {
    * process, even if stop is not called or the process is killed.
    */
   static async start(options: StartOptions = {}): Promise<Mock> {
-    const {url, stop} = await launch(options);
-    return new Mock(new Control(url), stop);
+    const {url, token, stop} = await launch(options);
+    return new Mock(new Control(url, token), stop);
   }
 
   /**
@@ -24,6 +24,7 @@ export class Mock {
    */
   static connect({url = process.env['MOCKSERVER_URL'], token = process.env['MOCKSERVER_TOKEN']} = {}): Mock {
     if (!url) throw new Error('the URL of the mock server is missing: pass it to Mock.connect, or set MOCKSERVER_URL');
+    if (!/^https?:\/\//i.test(url)) throw new Error(`the URL of the mock server must begin with http:// or https://, got ${url}`);
     return new Mock(new Control(url.replace(/\/+$/, ''), token), () => Promise.resolve());
   }
 

@@ -22,6 +22,8 @@ export interface StartOptions {
 /** A running server process. */
 export interface Server {
   url: string;
+  /** An access token with write access, which a server on an address that is not loopback requires. */
+  token: string;
   stop(): Promise<void>;
 }
 
@@ -36,9 +38,9 @@ export async function launch(options: StartOptions): Promise<Server> {
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   child.stdin.on('error', () => {}); // the server can exit first
   try {
-    const url = await ready(child, binary, options.timeoutMs ?? 10_000);
+    const {base_url: url, token} = await ready(child, binary, options.timeoutMs ?? 10_000);
     letGo(child);
-    return {url, stop: () => stop(child, closed)};
+    return {url, token, stop: () => stop(child, closed)};
   } catch (error) {
     child.kill('SIGKILL');
     throw error;
@@ -59,10 +61,10 @@ function findBinary(): string {
   }
 }
 
-/** Resolves with the base URL, which is in the first record of the server's log. */
-function ready(child: ChildProcessWithoutNullStreams, binary: string, timeoutMs: number): Promise<string> {
+/** Resolves with the first record of the server's log, which contains the fields of the ready file. */
+function ready(child: ChildProcessWithoutNullStreams, binary: string, timeoutMs: number): Promise<{base_url: string; token: string}> {
   let timer: NodeJS.Timeout | undefined;
-  return new Promise<string>((resolve, reject) => {
+  return new Promise<{base_url: string; token: string}>((resolve, reject) => {
     let errors = '';
     timer = setTimeout(() => reject(new Error(`${binary} was not ready after ${timeoutMs} ms`)), timeoutMs);
     child.stderr.on('data', (chunk: Buffer) => { errors = (errors + chunk.toString()).slice(-4096); });
@@ -72,7 +74,7 @@ function ready(child: ChildProcessWithoutNullStreams, binary: string, timeoutMs:
       reject(new Error(`${binary} exited with ${signal ?? `code ${code}`}: ${reason}`));
     });
     createInterface({input: child.stdout}).on('line', (line) => {
-      if (line.startsWith('{"time":') && line.includes('"base_url":')) resolve(JSON.parse(line).base_url);
+      if (line.startsWith('{"time":') && line.includes('"base_url":')) resolve(JSON.parse(line));
     });
   }).finally(() => clearTimeout(timer));
 }

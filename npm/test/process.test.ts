@@ -1,6 +1,8 @@
 import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {promisify} from 'node:util';
@@ -83,6 +85,7 @@ test.skipIf(process.platform === 'win32')('a binary that is not executable is na
 test('connect requires a URL', () => {
   vi.stubEnv('MOCKSERVER_URL', undefined);
   expect(() => Mock.connect()).toThrow('the URL of the mock server is missing: pass it to Mock.connect, or set MOCKSERVER_URL');
+  expect(() => Mock.connect({url: 'localhost:8026'})).toThrow('must begin with http:// or https://, got localhost:8026');
   vi.unstubAllEnvs();
 });
 
@@ -97,5 +100,14 @@ test('connect sends the token to a server that requires one', async () => {
   await expect(Mock.connect({url: mock.url, token: 'wrong'}).account()).rejects.toThrow('POST /_mock/seed: 401: ');
   const account = await Mock.connect({url: `${mock.url}/`, token: 'key'}).account();
   expect(await account.outbox()).toEqual([]);
+  expect(await (await mock.account()).outbox()).toEqual([]); // start has read the token
   await mock.stop();
+});
+
+test.each(['{"error":"not here"}', '{"detail":"not here"}', '[]', 'not here'])('the error of another server is shown: %s', async (body) => {
+  const other = createServer((_, response) => response.writeHead(404).end(body)).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const {port} = other.address() as AddressInfo;
+  await expect(Mock.connect({url: `http://127.0.0.1:${port}`}).account()).rejects.toThrow(`POST /_mock/seed: 404: ${body}`);
+  other.close();
 });

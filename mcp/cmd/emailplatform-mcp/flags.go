@@ -31,7 +31,7 @@ const usage = `Gives AI assistants access to the email platform over the Model C
 
 `
 
-func parse(args []string, getenv func(string) string, errs io.Writer) (settings, error) {
+func parse(args []string, getenv func(string) string, out io.Writer) (settings, error) {
 	var s settings
 	f := flag.NewFlagSet("emailplatform-mcp", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // the help would hide an error
@@ -46,8 +46,8 @@ func parse(args []string, getenv func(string) string, errs io.Writer) (settings,
 	f.BoolVar(&s.demo, "demo", false, "use a built-in mock server with a sample list; its data is lost at exit")
 	f.BoolVar(&s.version, "version", false, "print the version and exit")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
-		f.SetOutput(errs)
-		_, _ = fmt.Fprint(errs, usage)
+		f.SetOutput(out)
+		_, _ = fmt.Fprint(out, usage)
 		f.PrintDefaults()
 		return s, err
 	} else if err != nil {

@@ -55,7 +55,7 @@ func (e usageError) Unwrap() error { return e.error }
 
 // run serves until ctx ends or, over stdio, until the input ends.
 func run(ctx context.Context, args []string, getenv func(string) string, in io.ReadCloser, out, errs io.Writer) error {
-	s, err := parse(args, getenv, errs)
+	s, err := parse(args, getenv, out)
 	if err != nil {
 		return usageError{err}
 	}
@@ -79,9 +79,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 	if s.http != "" {
 		handler, err := mcp.NewHandler(cfg, mcp.Options{AllowedHosts: s.allowedHosts, MaxConcurrent: s.concurrent, Logger: log})
 		if err != nil {
-			return err
+			return usageError{err}
 		}
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.http)
+		if _, invalid := errors.AsType[*net.AddrError](err); invalid {
+			return usageError{fmt.Errorf("-http: %w", err)}
+		}
 		if err != nil {
 			return err
 		}
@@ -90,7 +93,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 	cfg.Token = s.token
 	c, err := client.New(cfg)
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	return converse(ctx, mcp.NewServer(c, mcp.Options{Logger: log}), stdio(ctx, in, out))
 }

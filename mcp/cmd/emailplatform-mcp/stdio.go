@@ -88,7 +88,7 @@ func nextLine(in *bufio.Reader) ([]byte, error) {
 		}
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		if len(line) <= maxLine {
-			line = bytes.TrimSpace(line)
+			line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff"))) // Windows PowerShell begins with a byte order mark
 		}
 		if len(line) > 0 {
 			return line, nil // the next read returns the error again

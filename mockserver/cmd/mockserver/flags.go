@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -267,7 +268,25 @@ func parse(args []string, out io.Writer) (options, error) {
 		return o, err
 	}
 	o.config.FreezeClock = o.clock == "frozen"
+	if sameFile(o.readyFile, o.state) || sameFile(o.readyFile, o.seed) || sameFile(o.state, o.seed) {
+		return o, errors.New("-ready-file, -state and -seed must be different files")
+	}
 	return o, o.defaultToken()
+}
+
+// sameFile reports whether two names refer to the same file. The file may not exist yet.
+func sameFile(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	there, err := os.Stat(a)
+	other, missing := os.Stat(b)
+	if err == nil && missing == nil {
+		return os.SameFile(there, other)
+	}
+	a, _ = filepath.Abs(a)
+	b, _ = filepath.Abs(b)
+	return a == b
 }
 
 // addToken parses token[:user-email[:account-id]]. The user id is the position
@@ -276,6 +295,9 @@ func (o *options) addToken(text string, readOnly bool) error {
 	parts := strings.Split(text, ":")
 	if parts[0] == "" || len(parts) > 3 {
 		return errors.New("must be token[:user-email[:account-id]]")
+	}
+	if slices.ContainsFunc(o.config.Tokens, func(t mockserver.Token) bool { return t.Value == parts[0] }) {
+		return errors.New("each token must be unique")
 	}
 	token := mockserver.Token{Value: parts[0], UserID: int64(len(o.config.Tokens)) + 1, ReadOnly: readOnly}
 	if len(parts) > 1 {
@@ -295,15 +317,17 @@ func (o *options) addToken(text string, readOnly bool) error {
 // defaultToken adds the default token unless a given token has write access. It puts a
 // token with write access first, because the ready file and the console use the first
 // token.
-func (o *options) defaultToken() (err error) {
+func (o *options) defaultToken() error {
 	writes := func(t mockserver.Token) bool { return !t.ReadOnly }
 	if !slices.ContainsFunc(o.config.Tokens, writes) {
-		err = o.addToken(mockserver.DefaultToken, false)
+		if err := o.addToken(mockserver.DefaultToken, false); err != nil {
+			return fmt.Errorf("-read-only-token %s: -token or MOCKSERVER_TOKEN is required, because this is the default token", mockserver.DefaultToken)
+		}
 	}
 	tokens := o.config.Tokens
 	i := slices.IndexFunc(tokens, writes)
 	o.config.Tokens = slices.Insert(slices.Delete(slices.Clone(tokens), i, i+1), 0, tokens[i])
-	return err
+	return nil
 }
 
 func (o *options) setSchedule(text string) error {
@@ -322,10 +346,14 @@ func (o *options) setSchedule(text string) error {
 }
 
 func (o *options) setQuirks(text string) error {
-	if text != "" {
-		o.config.Quirks = strings.Split(text, ",")
+	o.config.Quirks = nil
+	if text == "" {
+		return nil
 	}
-	return quirk.Check(o.config.Quirks)
+	return list(func(name string) error {
+		o.config.Quirks = append(o.config.Quirks, name)
+		return quirk.Check(o.config.Quirks)
+	})(text)
 }
 
 func (o *options) setNow(text string) (err error) {

@@ -49,7 +49,7 @@ func TestParse(t *testing.T) {
 		},
 		"MOCKSERVER_ALLOW_TARGET=app -allow-target web,db": func(o *options) { o.config.AllowTargetHosts = []string{"web", "db"} },
 		"-clock running":                                func(o *options) { o.clock = "running" },
-		"-quirks no-count,max-page=5":                   func(o *options) { o.config.Quirks = []string{"no-count", "max-page=5"} },
+		"-quirks no-count,~max-page=5":                  func(o *options) { o.config.Quirks = []string{"no-count", "max-page=5"} },
 		"MOCKSERVER_QUIRKS=no-count MOCKSERVER_ADDR=:1": func(o *options) { o.addr, o.config.Quirks = ":1", []string{"no-count"} },
 		"-delivery-concurrency 1":                       func(o *options) { o.config.DeliveryConcurrency = 1 },
 		"-attempt-timeout 1500ms":                       func(o *options) { o.config.AttemptTimeout = 1500 * time.Millisecond },

@@ -67,6 +67,15 @@ func (r ready) write(name string) error {
 	return err
 }
 
+// remove removes the file, unless another server has replaced it.
+func (r ready) remove(name string) {
+	var there ready
+	body, err := os.ReadFile(name)
+	if err == nil && json.Unmarshal(body, &there) == nil && there == r {
+		_ = os.Remove(name)
+	}
+}
+
 func removeReadyFile(name string) error {
 	info, err := os.Lstat(name)
 	switch {

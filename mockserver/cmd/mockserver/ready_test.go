@@ -44,6 +44,19 @@ func TestReadyFile(t *testing.T) {
 	}
 }
 
+// If several servers use one ready file, the first one that ends does not remove the file of the latest one.
+func TestReadyFileOfAnotherServer(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "ready.json")
+	first := start(t, "-ready-file", name)
+	second := start(t, "-ready-file", name)
+	require.NoError(t, first.stop())
+	body, err := os.ReadFile(name)
+	require.NoError(t, err)
+	assert.Contains(t, string(body), second.base)
+	require.NoError(t, second.stop())
+	assert.NoFileExists(t, name)
+}
+
 // With -log json, each line is a JSON record. The first record contains the addresses.
 func TestLogJSON(t *testing.T) {
 	dir := t.TempDir()

@@ -75,7 +75,7 @@ func serveUntil(ctx context.Context, o options, in io.Reader, out io.Writer) (er
 	if err := now.write(o.readyFile); err != nil {
 		return about("ready-file", err)
 	}
-	defer func() { _ = removeReadyFile(o.readyFile) }()
+	defer now.remove(o.readyFile)
 	log.welcome(now)   // after everything that may fail, because the reader can now send requests
 	listener.release() // last, when everything is ready
 	if o.exitOnStdinClose {
@@ -157,8 +157,8 @@ func listenHeld(ctx context.Context, address string, defaultToken bool) (l heldL
 		return l, about("addr", err)
 	}
 	if defaultToken && !to.IP.IsLoopback() {
-		return l, fmt.Errorf("-token or MOCKSERVER_TOKEN is required because other machines can reach %s, and the default token %s is public",
-			address, mockserver.DefaultToken)
+		return l, usageError{fmt.Errorf("-token or MOCKSERVER_TOKEN is required because other machines can reach %s, and the default token %s is public",
+			address, mockserver.DefaultToken)}
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", to.String())
 	if err != nil {

@@ -154,7 +154,7 @@ func TestServe(t *testing.T) {
 func TestServeStateAndSeed(t *testing.T) {
 	dir := t.TempDir()
 	seed, state := filepath.Join(dir, "seed.json"), filepath.Join(dir, "state.json")
-	text := `{"tokens":[{"token":"ci"}],"lists":[{"name":"Seeded","list_id":7}]}`
+	const text = "\ufeff" + `{"tokens":[{"token":"ci"}],"lists":[{"name":"Seeded","list_id":7}]}` // an editor adds the mark
 	require.NoError(t, os.WriteFile(seed, []byte(text), 0o600))
 	for i, want := range []int{1, 2} { // the second start finds a state file
 		r := start(t, "-seed", seed, "-state", state)
@@ -305,16 +305,22 @@ func inProgress(t *testing.T, base string) chan int {
 	return statuses
 }
 
-// On SIGTERM, the command ends the delays of requests in progress, processes them and saves the state.
+// On SIGTERM, and on SIGHUP when its terminal is closed, the command ends the delays of requests in progress, processes them and saves the state.
 func TestSignal(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no SIGTERM")
 	}
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(s.String(), func(t *testing.T) { testSignal(t, s) })
+	}
+}
+
+func testSignal(t *testing.T, s syscall.Signal) {
 	state := filepath.Join(t.TempDir(), "state.json")
 	cmd, base := command(t, "-state", state, "-quiet")
 	statuses := inProgress(t, base)
-	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, cmd.Process.Signal(s))
 	assert.Equal(t, http.StatusCreated, <-statuses, "the request in progress")
 	assert.NoError(t, cmd.Wait(), "the command")
 	if saved, err := os.ReadFile(state); err != nil || !strings.Contains(string(saved), "In progress") {

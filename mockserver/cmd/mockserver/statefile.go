@@ -80,6 +80,8 @@ func (s *stateFile) load(srv storable) error {
 		err = s.save()
 	case err == nil && !info.Mode().IsRegular(): // opening a pipe would wait for the writer
 		err = errors.New("must be a regular file")
+	case err == nil && info.Size() == 0:
+		err = errors.New("the file is empty; remove it to start without data")
 	case err == nil:
 		err = s.restore()
 	}

@@ -138,7 +138,9 @@ func TestStateDamaged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			state := filepath.Join(t.TempDir(), "state.json")
 			require.NoError(t, os.WriteFile(state, []byte(text), 0o600))
-			assert.ErrorContains(t, rejected(t, "-state", state), state)
+			err := rejected(t, "-state", state)
+			assert.ErrorContains(t, err, state)
+			assert.Equal(t, text == "", strings.HasSuffix(err.Error(), "the file is empty; remove it to start without data"))
 			left, err := os.ReadFile(state)
 			require.NoError(t, err)
 			assert.Equal(t, text, string(left))
@@ -169,7 +171,7 @@ func TestStateHelperLinks(t *testing.T) {
 // A state file that an editor or Git for Windows has changed is restored. It is not rewritten until the state
 // changes.
 func TestStateOfEditor(t *testing.T) {
-	const text = "{\r\n  \"version\": 4,\r\n  \"last_id\": 1,\r\n  \"accounts\": [{\"account_id\": 1, \"lists\": [{\"list_id\": 1, \"name\": \"Edited\"}]}]\r\n}"
+	const text = "\ufeff{\r\n  \"version\": 4,\r\n  \"last_id\": 1,\r\n  \"accounts\": [{\"account_id\": 1, \"lists\": [{\"list_id\": 1, \"name\": \"Edited\"}]}]\r\n}"
 	state := filepath.Join(t.TempDir(), "state.json")
 	require.NoError(t, os.WriteFile(state, []byte(text), 0o600))
 	content := func() string {

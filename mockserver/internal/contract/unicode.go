@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,19 @@ func CheckText(value []byte, nul bool) error {
 	}
 	in := text{b: value}
 	return apierror.New(http.StatusBadRequest, "json_invalid", err.Error(), in.locationOf(nil, at).loc()...)
+}
+
+// ByteOrderMark is the byte order mark in UTF-8.
+const ByteOrderMark = "\ufeff"
+
+// WithoutMark returns a reader that omits a byte order mark at the beginning of r. Editors on
+// Windows add one, and a parser of JSON can ignore it (RFC 8259, section 8.1).
+func WithoutMark(r io.Reader) io.Reader {
+	b := bufio.NewReader(r)
+	if start, _ := b.Peek(len(ByteOrderMark)); string(start) == ByteOrderMark {
+		_, _ = b.Discard(len(ByteOrderMark))
+	}
+	return b
 }
 
 // CheckURL returns an error if the path or the query of a URL is not UTF-8 or contains

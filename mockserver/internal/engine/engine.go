@@ -61,7 +61,7 @@ func (e *Engine) Snapshot(to io.Writer) error {
 
 // Restore replaces the whole state.
 func (e *Engine) Restore(r io.Reader) error {
-	if err := e.Platform.Restore(contract.TextReader(r)); err != nil {
+	if err := e.Platform.Restore(contract.TextReader(contract.WithoutMark(r))); err != nil {
 		return fmt.Errorf("mockserver: restore: %w", err)
 	}
 	return nil

@@ -21,7 +21,7 @@ import (
 
 // Seed adds the records in a seed. See Server.Seed in package mockserver.
 func (e *Engine) Seed(r io.Reader) error {
-	decoder := json.NewDecoder(r)
+	decoder := json.NewDecoder(contract.WithoutMark(r))
 	for {
 		var raw json.RawMessage
 		err := decoder.Decode(&raw)

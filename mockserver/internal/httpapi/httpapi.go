@@ -18,7 +18,7 @@ func Bearer(r *http.Request) string {
 	if !strings.EqualFold(scheme, "Bearer") {
 		return ""
 	}
-	return secret
+	return strings.TrimLeft(secret, " ") // RFC 9110, section 11.4, allows several spaces
 }
 
 // Unauthorized returns the error for a request without a valid access token.
@@ -30,7 +30,7 @@ func Unauthorized(err error) *apierror.Error {
 // loopback name. Without this check, the owner of a web page could make its host name
 // resolve to a loopback address, and scripts on the page could then read the response.
 func CheckHost(r *http.Request) *apierror.Error {
-	if OverNetwork(r) && !loopbackName(r.Host) {
+	if OverNetwork(r) && r.Host != "" && !loopbackName(r.Host) { // a request with HTTP/1.0 can have no Host, but browsers send it
 		return apierror.New(http.StatusForbidden, "forbidden", "must be a loopback host: localhost, 127.0.0.1 or [::1]", "header", "host")
 	}
 	return nil
@@ -46,10 +46,10 @@ func LoopbackAddr(addr net.Addr) bool {
 	return err == nil && to.Addr().Unmap().IsLoopback()
 }
 
-// loopbackName reports whether the host in a Host header is localhost or a loopback
-// address. It does not use DNS.
+// loopbackName reports whether the host in a Host header is a loopback address, localhost, or a
+// name below it (RFC 6761, section 6.3). It does not use DNS.
 func loopbackName(host string) bool {
-	name := (&url.URL{Host: host}).Hostname()
+	name := strings.ToLower((&url.URL{Host: host}).Hostname())
 	addr, err := netip.ParseAddr(name)
-	return strings.EqualFold(name, "localhost") || err == nil && addr.Unmap().IsLoopback()
+	return strings.HasSuffix("."+strings.TrimSuffix(name, "."), ".localhost") || err == nil && addr.Unmap().IsLoopback()
 }
