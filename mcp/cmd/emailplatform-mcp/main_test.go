@@ -174,6 +174,7 @@ func TestFlags(t *testing.T) {
 		{"a limit without HTTP", "-demo -max-concurrent 5", "-max-concurrent requires -http"},
 		{"an invalid address", "-demo -http 8808", "missing port in address"},
 		{"an argument", "-demo serve", `unexpected argument "serve"`},
+		{"a negative limit", "-demo -http 127.0.0.1:0 -max-concurrent -1", "MaxConcurrent must be at least 0"},
 		{"an unknown flag", "-verbose", "not defined: -verbose; see emailplatform-mcp -h"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -182,6 +183,8 @@ func TestFlags(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "very-secret") {
 				t.Errorf("got %v, want an error about %s", err, row.want)
 			}
+			_, usage := errors.AsType[usageError](err)
+			assert.True(t, usage, "the exit code is not 2")
 		})
 	}
 }
@@ -189,7 +192,7 @@ func TestFlags(t *testing.T) {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	var said strings.Builder
-	err := run(t.Context(), []string{"-help"}, func(string) string { return "very-secret" }, nil, io.Discard, &said)
+	err := run(t.Context(), []string{"-help"}, func(string) string { return "very-secret" }, nil, &said, io.Discard)
 	if !errors.Is(err, flag.ErrHelp) || strings.Contains(said.String(), "very-secret") {
 		t.Errorf("got %v and %s; want help without the token", err, said.String())
 	}
@@ -229,7 +232,7 @@ func TestInvalidMessagesOverStdio(t *testing.T) {
 	go func() {
 		_, _ = io.WriteString(c.in, strings.Join([]string{
 			`hello`,
-			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+			"\ufeff" + `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
 				`"clientInfo":{"name":"t","version":"1"}}}`,
 			``,
 			`{"jsonrpc":"2.0","id":7`,
