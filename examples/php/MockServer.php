@@ -10,9 +10,9 @@ final class MockServer
 
     public function __construct(string ...$flags)
     {
-        $ready = tempnam(sys_get_temp_dir(), 'mock') . '.json';
+        $ready = sys_get_temp_dir() . '/mock-' . bin2hex(random_bytes(8)) . '.json';
         $command = [getenv('MOCKSERVER') ?: 'mockserver', '-addr', '127.0.0.1:0', '-ready-file', $ready, '-quiet', '-exit-on-stdin-close'];
-        $this->process = proc_open([...$command, ...$flags], [['pipe', 'r'], ['file', '/dev/null', 'w'], STDERR], $this->pipes);
+        $this->process = proc_open([...$command, ...$flags], [['pipe', 'r'], ['null'], STDERR], $this->pipes);
         while (!is_file($ready)) { // the file appears when the server is ready
             proc_get_status($this->process)['running'] or throw new RuntimeException('mockserver did not start');
             usleep(5000);

@@ -21,8 +21,11 @@ class MockServer:
         folder = pathlib.Path(self._folder.name)
         command = os.environ.get("MOCKSERVER") or self._build(folder)
         ready = folder / "ready.json"
-        self._process = subprocess.Popen([command, "-addr", "127.0.0.1:0", "-ready-file", ready, "-quiet", *flags],
-                                         stdout=subprocess.DEVNULL)
+        # The server exits when its standard input is closed: by close(), or when this process ends, even if it is killed.
+        self._process = subprocess.Popen([command, "-addr", "127.0.0.1:0", "-ready-file", ready, "-quiet", "-exit-on-stdin-close", *flags],
+                                         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        # A proxy in the environment cannot reach this machine's loopback addresses.
+        self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
         while not ready.exists():  # the file appears when the server is ready
             if self._process.poll() is not None:
                 raise RuntimeError("mockserver did not start")
@@ -37,7 +40,7 @@ class MockServer:
         return command
 
     def close(self):
-        self._process.terminate()
+        self._process.stdin.close()
         self._process.wait()
         self._folder.cleanup()
 
@@ -52,7 +55,7 @@ class MockServer:
         request = urllib.request.Request(f"{self.url}/_mock/{path}", method=method, headers={"Content-Type": "application/json"},
                                          data=None if body is None else json.dumps(body).encode())
         try:
-            with urllib.request.urlopen(request, timeout=70) as response:
+            with self._open(request, timeout=70) as response:
                 text = response.read()
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{method} {path}: {error.code} {error.read().decode()}") from error

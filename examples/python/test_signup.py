@@ -9,10 +9,12 @@ import hashlib
 import hmac
 import http.server
 import json
+import os
 import pathlib
 import socket
 import threading
 import unittest
+import unittest.mock
 import urllib.error
 import urllib.request
 from datetime import datetime
@@ -27,6 +29,12 @@ def setUpModule():
     global mock
     mock = MockServer("-seed", pathlib.Path(__file__).with_name("seed.json"))
     unittest.addModuleCleanup(mock.close)
+
+
+class MockServerTest(unittest.TestCase):
+    def test_ignores_proxies_in_the_environment(self):
+        with unittest.mock.patch.dict(os.environ, {"http_proxy": "http://127.0.0.1:1", "no_proxy": ""}), MockServer() as server:
+            self.assertEqual(server.outbox(ADA), [])
 
 
 class SignupTest(unittest.TestCase):
