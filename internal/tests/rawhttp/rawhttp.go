@@ -6,15 +6,15 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 // NewRequest returns a request with an access token and a JSON body. If one of them is "", the request does not have it.
 func NewRequest(t testing.TB, method, url, token, body string) *http.Request {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -39,6 +39,8 @@ func Do(via *http.Client, req *http.Request) (*http.Response, string, error) {
 func Send(t testing.TB, via *http.Client, req *http.Request) (*http.Response, string) {
 	t.Helper()
 	res, body, err := Do(via, req)
-	require.NoError(t, err, "%s %s", req.Method, req.URL.Path)
+	if err != nil {
+		t.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
+	}
 	return res, body
 }

@@ -9,8 +9,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 // Address returns the address of a server in an environment variable, such as REDIS_ADDR. If the variable is not set, the
@@ -34,7 +32,7 @@ func NewDatabase(t testing.TB) string {
 	t.Helper()
 	server := Address(t, "POSTGRES_URL")
 	u, err := url.Parse(server)
-	require.NoError(t, err)
+	check(t, err)
 	name := "test_" + strings.ToLower(rand.Text())
 	execute(t, server, "CREATE DATABASE "+name)
 	t.Cleanup(func() { execute(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
@@ -45,8 +43,16 @@ func NewDatabase(t testing.TB) string {
 func execute(t testing.TB, server, statement string) {
 	t.Helper()
 	db, err := sql.Open("pgx", server)
-	require.NoError(t, err)
+	check(t, err)
 	defer func() { _ = db.Close() }()
 	_, err = db.ExecContext(context.WithoutCancel(t.Context()), statement) // t.Context ends before the cleanup
-	require.NoError(t, err)
+	check(t, err)
+}
+
+// check ends the test if there is an error. The modules of the examples do not require testify.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
