@@ -29,7 +29,7 @@ var facts = map[string][]place{
 		{"openapi.yaml", `The contacts, at most ([\d,]+)\.`},
 		{"openapi.yaml", `Adds or updates at most ([\d,]+) contacts`},
 		{"mockserver/internal/api/api.go", `const MaxImport = (\d+)`},
-		{"mockserver/console/static/import.js", `const most = (\d+);`},
+		{"mockserver/console/static/import.js", `const batch = (\d+);`},
 		{"client/import.go", `const maxImportBatch = (\d+)`},
 		{"client/import.go", `contacts per request, from 1 to ([\d,]+)\.`},
 		{"client/import.go", `The default is ([\d,]+)\. A batch`},
