@@ -79,7 +79,7 @@ function unread(r) {
   if (!ignored.length && !events.length) return null;
   return div({ class: 'wrong' },
     ignored.length > 0 && p('The API does not define ', names(ignored), `. The mock server ignores ${ignored.length > 1 ? 'them' : 'it'}.`),
-    events.length > 0 && p('The API does not define the events ', names(events.map(name => name.slice('events[]: '.length))), '. The mock server never sends them.'));
+    events.length > 0 && p(`The API does not define the event${events.length > 1 ? 's' : ''} `, names(events.map(name => name.slice('events[]: '.length))), `. The mock server never sends ${events.length > 1 ? 'them' : 'it'}.`));
 }
 
 /** The errors of a request, and the closest operation. @param {FullRequest} r */

@@ -42,7 +42,7 @@ export function Why({ q }) {
   return section({ class: 'why', 'aria-label': 'Why no email' },
     h3('Why no email?'),
     none && p({ class: 'dim' }, `No email was rejected or failed in the latest ${info?.events_kept.toLocaleString('en')} events, no contact matches, and no suppressed address was found. Check `, a({ href: `#/requests?q=${encodeURIComponent(q)}` }, 'the requests'), '.'),
-    ul({ class: 'links' },
+    !none && ul({ class: 'links' },
       failed.map(m => li({ key: m.id }, a({ href: `#/inbox/${m.id}` }, icon('mail'), chip('bad', m.status === 'error' ? 'warn' : 'block', m.status), span({ class: 'cut' }, seen(m.reason || m.error), ' · ', seen(m.subject)), when(m.time)))),
       suppressed.map(s => li({ key: s.email }, a({ href: '#/suppressed?q=' + encodeURIComponent(s.email) }, icon('block'), chip('bad', '', 'suppressed'), span({ class: 'cut' }, s.email), s.created_on && when(new Date(s.created_on * 1000).toISOString())))),
       contacts.map(c => li({ key: c.id }, a({ href: `#/contacts/${c.list_id}/${c.id}` }, icon('people'), state(c), span({ class: 'cut' }, seen(c.email), ' on list ', seen(c.list_name)))))),
