@@ -192,13 +192,14 @@ func TestNullable(t *testing.T) {
 // TestInvalidArguments: a call with invalid arguments sends nothing, and its error names the first of them.
 func TestInvalidArguments(t *testing.T) {
 	c := newTestClient(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("sent %s %s", r.Method, r.URL) })
-	ctx := t.Context()
+	ctx, noContext := t.Context(), context.Context(nil)
 	contacts := func(listID int64, params ListContactsParams) error { return last(c.Contacts.List(ctx, listID, params)) }
 	for _, tc := range []struct {
 		err  error
 		want string
 	}{
 		{last(c.Templates.Get(ctx, 0)), "template_id: must be a positive id, got 0"},
+		{last(c.Templates.Get(noContext, 1)), "the context must not be nil"},
 		{last(c.Templates.Update(ctx, 0, TemplateUpdate{Name: new("n")})), "template_id: must be a positive id, got 0"},
 		{c.Contacts.Delete(ctx, 1, -1), "contact_id: must be a positive id, got -1"},
 		{last(c.Contacts.Get(ctx, 0, -1)), "list_id: must be a positive id, got 0"},
