@@ -127,7 +127,7 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 
 func (s *Store) items(q Querier) mailroom.Tx {
 	return s.dialect.Tx(func(ctx context.Context, statement string, args ...any) (Rows, error) {
-		return q.QueryContext(ctx, statement, args...) //nolint:sqlclosecheck,rowserrcheck // itemTx does it
+		return q.QueryContext(ctx, statement, args...)
 	})
 }
 
