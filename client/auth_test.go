@@ -144,8 +144,9 @@ func TestTokenSharedByWaiters(t *testing.T) {
 	})
 }
 
-// TestTokenSourceFailsForAll: 100 concurrent calls share one failure of the source, both before the first token and
-// after a 401. A source that returns the rejected token again counts as failed.
+// TestTokenSourceFailsForAll: 100 concurrent calls share one failure of the token source, whether they wait for the
+// first token or for a new token after a 401. If the source returns the rejected token again, this counts as a
+// failure.
 func TestTokenSourceFailsForAll(t *testing.T) {
 	broken := errors.New("the vault is sealed")
 	for name, tc := range map[string]struct {

@@ -43,8 +43,8 @@ func (c *call) notifyRetry(ctx context.Context, err error, pause time.Duration) 
 }
 
 // call performs an operation and passes the response body, which may be empty, to
-// decode. If the request is retried after an error from decode, decode is called again
-// with the next response. If decode is nil, call accepts any 2xx response that does not
+// decode. If decode returns an error and the request is retried, call passes the next
+// response to decode. If decode is nil, call accepts any 2xx response that does not
 // contain an error. Each error from call is an [*Error].
 func (h handler) call(ctx context.Context, r request, decode func([]byte) error) error {
 	if decode == nil {

@@ -48,10 +48,10 @@ func New(cfg Config) (*Client, error) {
 }
 
 // WithToken returns a client with another fixed token, for another account or user. The
-// new client shares the connections, the retry budget and all other options with c, so it
-// uses only about 1 kB, and a program can have a client for each of thousands of
-// accounts. Only the lookup rate limit applies to each token separately. If the token is
-// not valid in a header, the error names the violated rule.
+// new client shares the connections, the retry budget and all other options with c. A
+// client therefore uses only about 1 kB, and a program can have a client for each of
+// thousands of accounts. Each token has its own rate limit for lookups. If a header
+// cannot contain the token, the error names the violated rule.
 func (c *Client) WithToken(token string) (*Client, error) {
 	if err := checkToken(token); err != nil {
 		return nil, fmt.Errorf("client: WithToken: %w", err)
@@ -59,10 +59,10 @@ func (c *Client) WithToken(token string) (*Client, error) {
 	return c.shared.newClient(newTokens(token, nil, c.shared.cfg.Timeout)), nil
 }
 
-// CloseIdleConnections closes idle connections, which otherwise close after 90
-// s of inactivity. Call this method in a program that creates many Clients. If
-// [Config].HTTPClient is set, the method also closes idle connections of other
-// users of that HTTPClient.
+// CloseIdleConnections closes idle connections. Without this call, a connection closes
+// after it was idle for 90 s. If a program creates many Clients with [New], call the
+// method when a Client is no longer needed. If [Config].HTTPClient is set, the method
+// also closes idle connections of other users of that HTTPClient.
 func (c *Client) CloseIdleConnections() { c.shared.cfg.HTTPClient.CloseIdleConnections() }
 
 // Format implements [fmt.Formatter].

@@ -39,11 +39,11 @@ type Config struct {
 	// Token.
 	TokenSource TokenSource `json:"-"`
 
-	// Account separates lookup limits: clients with the same base URL, token and Account
-	// share one limit. If clients with the same token use different accounts, give each
-	// account its own name, so each has its own limit. The client does not send the name.
-	// Usually, the token selects the account of a request. If your platform needs a header
-	// instead, see [WithHeader].
+	// Account separates lookup limits. Clients with the same base URL, token and Account
+	// share one limit. If one token gives access to several accounts, choose a different
+	// name for each account, so each account has its own limit. The client does not send
+	// the name. Usually, the token selects the account of a request. If your platform
+	// selects the account by a header instead, see [WithHeader].
 	Account string
 
 	// HTTPClient sends the requests. The default is a new http.Client with
@@ -60,9 +60,10 @@ type Config struct {
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout is the maximum duration of one attempt, from dialing to the last byte of the
-	// response, and of each call to TokenSource. The default is 60 s; a negative value
-	// means no limit. If an attempt takes longer, its error wraps context.DeadlineExceeded,
-	// and the client may retry. To limit the whole call, use its context.
+	// response. It also limits each call to TokenSource. The default is 60 s; a negative
+	// value means no limit. If an attempt takes longer, its error wraps
+	// context.DeadlineExceeded, and the client may retry. To limit the whole call, use its
+	// context.
 	Timeout time.Duration
 
 	// MaxResponseBytes is the maximum size of a response body after
@@ -73,8 +74,8 @@ type Config struct {
 	Retry RetryConfig
 
 	// LookupLimiter limits the rate of email lookups. By default, all clients in the
-	// process with the same BaseURL, Account and token share one limit. For a client with a
-	// TokenSource, the first token counts.
+	// process with the same BaseURL, Account and token share one limit. A client with a
+	// TokenSource counts as a client with the first token from the source.
 	LookupLimiter LookupLimiter `json:"-"`
 
 	// Logger receives these records:
@@ -89,16 +90,18 @@ type Config struct {
 	//     parameter that the platform refused
 	//   - each webhook to archive at warn level, from [Webhooks.Ensure].
 	//
-	// The first two records also contain request_id and error, if known. The records about
-	// ignored values and omitted parameters appear only once for each operation. Paths and
-	// errors may contain the address of a recipient. The default is slog.Default;
+	// The records "platform request" and "retrying platform request" also contain
+	// request_id and error, if known. The records "response value ignored" and "refused
+	// parameter omitted" appear only once for each operation. Paths and errors may contain
+	// the address of a recipient. The default is slog.Default;
 	// slog.New(slog.DiscardHandler) disables logging.
 	Logger *slog.Logger `json:"-"`
 
 	// Observe, if not nil, is called at the start of each call, for traces and metrics.
 	// Each page of an iterator and each batch of an import is a call. Observe returns the
-	// context for the call, which must be derived from ctx, and an [Observer] for its
-	// retries and end. Observe must be safe for concurrent use and must not block.
+	// context for the call, which must be derived from ctx. It also returns an [Observer],
+	// which the client notifies of the call's retries and end. Observe must be safe for
+	// concurrent use and must not block.
 	Observe func(ctx context.Context, call Call) (context.Context, Observer) `json:"-"`
 
 	// UserAgent is the name and version of the application, for example "shop/2.1". In
@@ -162,8 +165,9 @@ func (c Config) withDefaults() Config {
 }
 
 // maxConns is the maximum number of connections to the platform. http.DefaultTransport
-// has the same limit, but only for idle connections, so a burst can open more
-// connections, which are closed after it or even exhaust the file descriptors.
+// limits only idle connections, also to 100. During a burst, it therefore opens more
+// connections, which could exhaust the file descriptors, and closes them after the
+// burst.
 const maxConns = 100
 
 // pingTimeout is both the time without a received frame after which net/http sends an
@@ -205,11 +209,11 @@ type RetryConfig struct {
 	// MaxAttempts is the maximum number of attempts. The default is 3; 1 disables
 	// retries. The retry with a new token after a 401 never counts.
 	//
-	// Some 429 responses do not count, because other calls may have used up the platform's
-	// rate limit. The client retries a lookup after up to 60 responses with 429, unless
-	// MaxAttempts is 1 or [WithMaxAttempts] is set. It retries any other request after a
-	// 429 with a Retry-After header until the delays of the call, each at least 100 ms,
-	// exceed MaxRetryAfter.
+	// Some 429 responses do not count toward MaxAttempts, because other calls may have
+	// used up the platform's rate limit. The client retries a lookup after up to 60
+	// responses with 429, unless MaxAttempts is 1 or [WithMaxAttempts] is set. It retries
+	// any other request after a 429 with a Retry-After header until the sum of the call's
+	// delays exceeds MaxRetryAfter. A delay after such a response is at least 100 ms.
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. The maximum
@@ -227,11 +231,11 @@ type RetryConfig struct {
 	// negative, the client ignores Retry-After.
 	MaxRetryAfter time.Duration
 
-	// Unprocessed503WithRetryAfter declares a promise of the platform: the platform has not
-	// processed a request if its response is a 503 with a valid Retry-After header. The
-	// client then retries every request after such a response, including [Emails.Send], so
-	// a platform that breaks the promise may send duplicates. By default, the outcome after
-	// a 503 is unknown.
+	// Unprocessed503WithRetryAfter declares a promise of the platform: if its response is a
+	// 503 with a valid Retry-After header, it has not processed the request. The client
+	// then retries every request after such a response, including [Emails.Send]. If the
+	// platform breaks the promise, it may therefore send duplicates. By default, the
+	// outcome after a 503 is unknown.
 	Unprocessed503WithRetryAfter bool
 
 	// Budget is the retry budget that all calls of the client share. When it is exhausted,
@@ -239,9 +243,10 @@ type RetryConfig struct {
 	// both the initial and the maximum budget. The default is 100; a negative value means
 	// no limit.
 	//
-	// A retry costs 1, except after a 429 with a Retry-After header, because a platform
-	// that sends this header works and limits the load itself. A call adds 0.2 to the
-	// budget if its first attempt succeeds, and 1 if a retry succeeds.
+	// A retry costs 1, but a retry after a 429 with a Retry-After header costs nothing,
+	// because a platform that sends this header has not failed and limits the load itself.
+	// A call adds 0.2 to the budget if its first attempt succeeds, and 1 if a retry
+	// succeeds.
 	Budget int
 }
 

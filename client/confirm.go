@@ -2,10 +2,11 @@ package client
 
 import "fmt"
 
-// confirmed returns the result of a write if the response to the write contains it, or else
-// the response to get(). If neither does, the outcome of the write is unknown, and confirmed
-// returns the last result together with the error. The table under "Confirmed writes" in the
-// package documentation lists the writes.
+// confirmed returns the confirmed result of a write: the response to the write if shown
+// accepts it, or else the response to get() if shown accepts that. If shown accepts neither,
+// the outcome of the write is unknown, and confirmed returns the last result together with
+// an error. The table under "Confirmed writes" in the package documentation lists the
+// writes.
 func confirmed[T any](r request, result T, what string, get func() (T, error), shown func(T) bool) (T, error) {
 	if shown(result) {
 		return result, nil

@@ -97,8 +97,8 @@ func (l listener) Close() error {
 
 func (listener) Addr() net.Addr { return &net.TCPAddr{} }
 
-// TestConnectionPoolSize sends requests in waves. All of them succeed with at most 100 connections, and later waves
-// reuse the connections of the first one.
+// TestConnectionPoolSize sends requests in waves. All requests succeed with at most 100 connections, and later
+// waves reuse the connections of the first wave.
 func TestConnectionPoolSize(t *testing.T) {
 	const waves, size, most = 5, 300, 100
 	synctest.Test(t, func(t *testing.T) {
@@ -151,8 +151,8 @@ func (c deafConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// TestDeadHTTP2Connection: the default transport closes an HTTP/2 connection that no longer carries bytes. One call
-// has an unknown outcome, and the next one uses a new connection.
+// TestDeadHTTP2Connection: the default transport closes an HTTP/2 connection that no longer carries bytes. Only one
+// call has an unknown outcome, because the next call uses a new connection.
 func TestDeadHTTP2Connection(t *testing.T) {
 	tlsServer := httptest.NewUnstartedServer(nil)
 	tlsServer.EnableHTTP2 = true

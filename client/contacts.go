@@ -23,9 +23,9 @@ type Contacts struct{ handler handler }
 //   - For any other status, the error is [ErrContactExists].
 //
 // If contact.DoubleOptIn is set, the contact is pending until the recipient confirms the
-// subscription. The error is [ErrInvalidResponse] unless the platform confirms this (see
-// "Confirmed writes" in the package documentation). If the list's policy has not been
-// accepted, the error is [ErrPolicyNotAccepted].
+// subscription. If the platform reports no status, or the status active, the error is
+// [ErrInvalidResponse] (see "Confirmed writes" in the package documentation). If the
+// list's policy has not been accepted, the error is [ErrPolicyNotAccepted].
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
 	params := createContactParams{SendDoubleOptIn: contact.DoubleOptIn}
 	if !contact.Resubscribe { // the default of the platform is true
@@ -46,8 +46,8 @@ func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCrea
 }
 
 // refusesResubscribe reports whether err means that the platform does not know the
-// parameter resubscribe. No other error counts, even if its text contains "resubscribe",
-// because it can be about the consent of the contact.
+// parameter resubscribe. It checks the location of the error, not the text, because an
+// error about the consent of the contact can also contain the word "resubscribe".
 func refusesResubscribe(err error) bool {
 	e, ok := topLevelError(err)
 	if !ok || e.StatusCode < 400 || !e.Is(ErrValidation) {
@@ -57,10 +57,10 @@ func refusesResubscribe(err error) bool {
 	return len(e.Details) > 0 && !slices.ContainsFunc(e.Details, other)
 }
 
-// createUnlisted adds a contact if the platform refuses the parameter resubscribe. If the
-// list already contains the address, createUnlisted returns ErrContactExists, because a
-// request without the parameter could activate a contact that has unsubscribed. The
-// parameter refused is the error of the platform.
+// createUnlisted adds a contact without the parameter resubscribe, which the platform
+// refused with the error refused. If the list already contains the address,
+// createUnlisted returns ErrContactExists, because a request without the parameter could
+// activate a contact that has unsubscribed.
 func (s *Contacts) createUnlisted(ctx context.Context, r request, listID int64, email string, refused error) (Contact, error) {
 	if _, err := s.Find(ctx, listID, email); err == nil {
 		return Contact{}, newConclusion(r, fmt.Errorf("%w: %w", ErrContactExists, refused))
@@ -71,10 +71,10 @@ func (s *Contacts) createUnlisted(ctx context.Context, r request, listID int64, 
 }
 
 // Find returns the contact with the given address, ignoring letter case. The contact can
-// have any status, including deleted. Find requests the filter "email:address", and
-// compares the addresses too, because a platform may ignore the filter. If no contact has
-// the address, the error is [ErrNotFound]. If the address is empty, the error is
-// [ErrValidation].
+// have any status, including deleted. Find filters the list by the address. It also
+// compares the addresses in the response, because a platform may ignore the filter. If no
+// contact has the address, the error is [ErrNotFound]. If the address is empty, the error
+// is [ErrValidation].
 func (s *Contacts) Find(ctx context.Context, listID int64, email string) (Contact, error) {
 	list := listContactsRequest(listID, ListContactsParams{Filter: "email:" + email})
 	is := func(c Contact) bool { return strings.EqualFold(c.Email, email) }

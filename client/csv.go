@@ -21,11 +21,11 @@ type CSVOptions struct {
 	// another character, for example with "sep=;".
 	Comma rune
 
-	// OnComma, if not nil, is called when the source detects another separator than a
-	// comma, which the source then uses. It detects a ';', a tab or a '|' if the first
-	// line does not specify the separator, and the header row has a column with the
-	// address only when it is split at this character. Without OnComma, such a file is an
-	// error.
+	// OnComma, if not nil, makes the source detect a separator other than a comma, and is
+	// called with this separator. The source detects a ';', a tab or a '|' under two
+	// conditions: the first line does not specify the separator, and the header row has a
+	// column with the address only when it is split at this character. If OnComma is nil,
+	// a file with such a separator is an error.
 	OnComma func(comma rune)
 
 	// Email, Tags, Interests and Status are the headers of the columns with the
@@ -39,17 +39,17 @@ type CSVOptions struct {
 	// is not nil ignores no column.
 	Ignore []string
 
-	// Separator separates the tags and the interests in one field. The default
-	// is ";". If quotation marks enclose a tag, it can contain the separator, and a
-	// comma can follow it, as in "vip","new".
+	// Separator separates the tags and the interests in one field. The default is ";". A
+	// tag in quotation marks can contain the separator. After such a tag, a comma is also
+	// a separator, as in "vip","new".
 	Separator string
 
 	// OnBadRow, if not nil, is called for each row with an invalid value or too many
 	// fields, and for each row whose status is not active ([ErrNotActive]). If OnBadRow
-	// returns nil, the source skips the row. If it returns an error, the source yields
-	// this error and stops. Without OnBadRow, the source stops at the first such row. It
-	// always stops at a row with a misplaced quote or more than 1 MiB, because it cannot
-	// find the next row.
+	// returns nil, the source skips the row. If OnBadRow returns an error, the source
+	// yields this error and stops. Without OnBadRow, the source stops at the first such
+	// row. After a row with a misplaced quote or more than 1 MiB, the source always stops,
+	// because it cannot find the next row.
 	OnBadRow func(*CSVError) error
 }
 
@@ -92,10 +92,10 @@ func (e *CSVError) Unwrap() error { return e.Err }
 // header, and the apostrophe that [CSVRow] writes before = + - and @. An address with
 // invisible characters inside is invalid.
 //
-// The Line field of each contact is the number of its row's first line. Every error
-// from the source is a [*CSVError], except errors from OnBadRow. You can iterate over
-// the source only once, because it reads the file during the iteration. It uses at most
-// 64 MiB of memory.
+// The Line field of each contact is the number of the first line of its row. Every
+// error from the source is a [*CSVError], except errors from OnBadRow. You can iterate
+// over the source only once, because the iteration reads the file. The source uses at
+// most 64 MiB of memory.
 //
 // Lines must end in LF or CR LF. A row longer than 1 MiB is an error.
 func ContactsFromCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, error] {

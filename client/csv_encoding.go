@@ -51,8 +51,9 @@ func markOf(start []byte) binary.ByteOrder {
 	return nil
 }
 
-// utf16Reader converts UTF-16 to UTF-8. An unpaired surrogate or half a code unit
-// becomes a byte that is not valid UTF-8, so the source reports its row.
+// utf16Reader converts UTF-16 to UTF-8. It converts an unpaired surrogate or half a
+// code unit to a byte that is not valid UTF-8, so the source reports the row as
+// invalid.
 type utf16Reader struct {
 	in    *bufio.Reader
 	order binary.ByteOrder

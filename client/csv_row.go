@@ -14,9 +14,9 @@ import (
 //
 // A spreadsheet program would run a field such as =HYPERLINK(…) as a formula. To
 // prevent this, CSVRow writes an apostrophe before = + - or @ at the beginning of a
-// field or of a line. It also does so after a semicolon or a tab, because some programs
-// begin another field there. [ContactsFromCSV] removes the apostrophe again. It reads a
-// line break in an attribute as LF, and rejects a CR without an LF.
+// field or of a line, and after a semicolon or a tab, where some programs begin another
+// field. [ContactsFromCSV] removes the apostrophe again. In an attribute,
+// [ContactsFromCSV] reads each line break as LF, and rejects a CR without an LF.
 func CSVRow(contact Contact, headers ...string) []string {
 	row := make([]string, len(headers))
 	for i, h := range headers {
@@ -42,10 +42,10 @@ func CSVRow(contact Contact, headers ...string) []string {
 	return row
 }
 
-// formula matches the places where a formula can begin. A program that splits rows at
-// semicolons does not know CSV's quotation marks, so any number of them can precede the
-// formula. Text that already has an apostrophe there gets another one, because
-// unescapeFormula removes one.
+// formula matches the places where a formula can begin. Some programs split rows at
+// semicolons and ignore CSV's quotation marks, so any number of quotation marks can
+// precede the formula. If an apostrophe is already there, CSVRow adds another one,
+// because unescapeFormula removes one.
 var (
 	formula        = regexp.MustCompile(`((?:^|[;\t\r\n])"*)('*[=+\-@＝＋－＠])`)
 	escapedFormula = regexp.MustCompile(`((?:^|[;\t\r\n])"*)'('*[=+\-@＝＋－＠])`)
@@ -89,8 +89,8 @@ func splitTags(field, separator string) (tags []string) {
 }
 
 // quotedTag returns the tag in quotation marks at the beginning of a field, and the
-// text after the separator or the comma that follows it. In the field, a quotation mark
-// of the tag is doubled.
+// text after the separator or the comma that follows the tag. Inside the quotation
+// marks, two quotation marks stand for one.
 func quotedTag(field, separator string) (tag, rest string, ok bool) {
 	field = trim(field)
 	if !strings.HasPrefix(field, `"`) {

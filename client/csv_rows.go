@@ -35,9 +35,9 @@ func newCSVRows(r io.Reader) *csvRows {
 	return &csvRows{in: in, text: bufio.NewReaderSize(in, maxCSVStart), line: 1, next: 1}
 }
 
-// start reads the byte order mark and the line "sep=;", which spreadsheets write
-// before the first row. It returns the separator in this line, or 0 if there is
-// none.
+// start reads the byte order mark, and a line such as "sep=;", which spreadsheets write
+// before the first row. It returns the separator in this line, or 0 if there is no such
+// line.
 func (c *csvRows) start() (comma rune, err error) {
 	start, _ := c.text.Peek(32)
 	if order := markOf(start); order != nil {
@@ -73,9 +73,11 @@ func separator(line string) rune {
 	return r
 }
 
-// otherComma returns the separator of the first line if it is not a comma. It splits the
-// line at each possible separator and passes the fields to found. If found accepts a
-// field for a comma, or for several separators, it returns 0.
+// otherComma returns the separator of the first line if this separator is not a comma.
+// It splits the line at each possible separator, and passes the fields to found. A
+// character is the separator if found accepts a field of the line split at this
+// character. If found accepts a field of the line split at commas, or at several
+// separators, otherComma returns 0.
 func (c *csvRows) otherComma(found func(field string) bool) (comma rune) {
 	line := c.firstLine()
 	has := func(comma rune) bool {
@@ -176,8 +178,8 @@ func (c *csvRows) skipBlankLines() {
 var errLongRow = fmt.Errorf("the row is longer than %d bytes; check for an unclosed quote", maxCSVRow)
 
 // rowReader is an io.Reader that returns an error when a row is too long. Every later
-// Read returns the error too, because encoding/csv would treat later data as the rest of
-// the file.
+// Read returns the same error, because encoding/csv would otherwise treat the next data
+// as the rest of the file.
 type rowReader struct {
 	r   io.Reader
 	row int   // bytes read since the start of the row

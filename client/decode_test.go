@@ -115,7 +115,7 @@ func TestOtherFormat(t *testing.T) {
 }
 
 // FuzzFieldOrder: the decoders have a fast path for texts whose fields are in the order of openapi.yaml and without
-// white space. It must decode each text to the same result as the general path.
+// white space. The fast path must decode each text to the same result as the general path.
 func FuzzFieldOrder(f *testing.F) {
 	for _, item := range []string{
 		`{"id":1,"email":"a","status":"active","subscribed_on":7,"custom_attributes":[{"name":"n","value":"v"}],"tags":["t"],"interests":[],"last_bounce_type":"none","bounces_count":0}`,

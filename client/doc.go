@@ -50,8 +50,8 @@
 // # Errors
 //
 // Service methods return an [*Error], which contains the operation, the response and the
-// number of attempts. [Contacts.Import] can also return an error that combines several
-// errors. The file docs/errors.md lists the sentinels for [errors.Is]:
+// number of attempts. Only [Contacts.Import] can also return an error that combines
+// several errors. The file docs/errors.md lists the sentinels for [errors.Is]:
 //
 //	switch {
 //	case errors.Is(err, client.ErrNotQueued): // the platform rejected the email
@@ -59,8 +59,8 @@
 //	}
 //
 // If the call's context was canceled or has expired, the error wraps ctx.Err() and
-// context.Cause(ctx). [Config.Timeout] limits each attempt; if only this timeout was
-// exceeded, the error wraps [context.DeadlineExceeded], but ctx.Err() is nil.
+// context.Cause(ctx). [Config.Timeout] limits each attempt. If an attempt exceeds only
+// this timeout, the error wraps [context.DeadlineExceeded], but ctx.Err() is nil.
 //
 // A nil error means that the result is complete: a resource contains its id, a page
 // contains its items, the response to an import accounts for each contact, and an
@@ -68,11 +68,12 @@
 // does not require may be zero.
 //
 // [ErrInvalidResponse] means that the client cannot use the response. Examples are a
-// redirect, HTML, a truncated body, a body larger than [Config.MaxResponseBytes],
-// unexpected JSON, and a 2xx response that lacks a required field. The error then names
-// the field, for example "data[3].list_id". Some 2xx responses are also invalid if they
-// contain an error, because they would otherwise look like an empty list or a success: a
-// page, the result of an import, and the response to a write without required fields.
+// redirect, HTML, a truncated body, a body larger than [Config.MaxResponseBytes] and
+// unexpected JSON. A 2xx response without a required field is also invalid; the error
+// then names the field, for example "data[3].list_id". If a 2xx response contains an
+// error, it can look like an empty list or a success. Therefore a page, the result of an
+// import, and the response to a write without required fields are also invalid if they
+// contain an error.
 //
 // The client returns the readable fields together with the error, so the id of a new
 // resource is not lost:
@@ -89,15 +90,15 @@
 // ignores unknown fields. An id or an integer may be text or a number, a time may be Unix
 // seconds, milliseconds or ISO 8601, and a known status may be in another letter case.
 // Any other value of the wrong type becomes the zero value, and [Config.Logger] and
-// [Observation].Ignored report it. Only where a zero value would hide a loss is such a
-// value an error: in the id of the resource, a field of a webhook, and the status in the
-// response to [Emails.Send].
+// [Observation].Ignored report it. Three kinds of values must have the right type,
+// because a zero value would hide a loss: the id of the resource, the fields of a
+// webhook, and the status in the response to [Emails.Send].
 //
 // # Confirmed writes
 //
-// A write is successful if the response has any 2xx status and contains what this table
-// lists. If it contains the id, the client ignores errors in the same response (see
-// "Success codes" in docs/decisions.md).
+// A write is successful if the response has any 2xx status and contains the values in
+// this table. If the response contains the id, the client ignores errors in the same
+// response (see "Success codes" in docs/decisions.md).
 //
 //	Write                                        Response
 //	create or update a template, list, contact,  the id of the resource
@@ -113,13 +114,15 @@
 //	any other write                              no error
 //
 // "Or GET" means that the client requests the resource if the response to the write does
-// not contain the value. If the second response does not contain it either, the error
-// matches [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client returns the
-// resource together with the error.
+// not contain the listed value. If the second response does not contain the value
+// either, the error matches [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client
+// returns the resource together with the error.
 //
-// A platform sends a campaign immediately if the scheduled time has passed, so the
-// response then need not contain the time. It may contain a later time, but at most one
-// minute after the current time, or not after the campaign's updated_on.
+// If the time passed to Campaigns.Schedule is in the past, the platform sends the
+// campaign immediately, so the response need not contain the time. If the time is in
+// the future, the response may contain a later time, because the platform's clock may
+// be ahead. The client accepts a later time if it is at most one minute after the
+// client's current time, or not after the campaign's updated_on.
 //
 // # Retries
 //
@@ -144,23 +147,24 @@
 // "Maybe done" means that the platform may have processed the request. If any attempt of
 // a failed call is "maybe done", the error matches [ErrOutcomeUnknown], unless the call
 // is a GET. An error that matches neither ErrOutcomeUnknown nor [ErrNotQueued] means
-// that the failed request changed nothing. The file docs/errors.md describes what an
-// ErrNotQueued leaves, and how to resolve an unknown outcome.
+// that the failed request changed nothing. The file docs/errors.md describes the record
+// that remains on the platform after an ErrNotQueued, and how to resolve an unknown
+// outcome.
 //
 // A 4xx status other than 408 means that the platform rejected the request and did not
-// process it (see "Error codes" in docs/decisions.md). A 503 means this only if it has a
-// Retry-After header and you have set [RetryConfig.Unprocessed503WithRetryAfter], because
-// your platform promises it.
+// process it (see "Error codes" in docs/decisions.md). A 503 has this meaning only if it
+// has a Retry-After header, and if your platform promises it and you have therefore set
+// [RetryConfig.Unprocessed503WithRetryAfter].
 //
 // After a 401, a call with a fixed [Config.Token] fails. If [Config.TokenSource] is set,
 // the client requests a new token once. If this token differs from the rejected token,
-// the client sends the request again, which does not count toward MaxAttempts.
+// the client sends the request again. This attempt does not count toward MaxAttempts.
 //
 // [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
-// individual calls. A 429 with a Retry-After header does not count, because other calls
-// can use up the platform's rate limit again and again. Instead, the retries after such
-// responses end when the delays of the call, each at least 100 ms, exceed
-// [RetryConfig.MaxRetryAfter] in total.
+// individual calls. A 429 with a Retry-After header does not count toward MaxAttempts,
+// because other calls can use up the platform's rate limit again and again. Instead,
+// the retries after such responses end when the sum of the call's delays exceeds
+// [RetryConfig.MaxRetryAfter]. A delay after such a response is at least 100 ms.
 //
 // Between attempts, the client waits for a random time (exponential backoff with full
 // jitter) plus the delay in a Retry-After header. The client does not retry in these
@@ -179,12 +183,13 @@
 // [ImportOptions].NoRepeat), and a repeated SuppressedEmails.Remove removes an address that
 // was added again. To prevent this, limit the call to one attempt with [WithMaxAttempts].
 //
-// One attempt is one request. By default, net/http itself resends some requests, over
-// HTTP/2 even requests that the platform may have processed. The client prevents this for
-// every [Config.HTTPClient], with one exception: over HTTP/1, if the platform has closed
-// an idle connection, net/http resends a GET, or another request if it has written no
-// byte. Over HTTP/2, preventing it has a price: if the server rejects an unprocessed
-// request without a body, the client must treat the rejection as a lost connection.
+// One attempt is one request. By default, net/http itself resends some requests. Over
+// HTTP/2, it even resends requests that the platform may have processed. The client
+// prevents this for every [Config.HTTPClient], with one exception. If the platform has
+// closed an idle HTTP/1 connection, net/http resends the request on another connection,
+// but a request other than a GET only if it has written no byte. As a consequence, if an
+// HTTP/2 server rejects an unprocessed request without a body, the client must treat the
+// rejection as a lost connection.
 //
 // # Pagination
 //
@@ -197,10 +202,9 @@
 //		…
 //	}
 //
-// A loop sends its first request when it begins, and a second loop over the same iterator
-// requests the pages again. If a request fails, the iteration yields all earlier items
-// and ends with the error. The page size is 100 unless PerPage is set. [Prefetch]
-// requests pages in advance.
+// Each loop over an iterator sends its own requests, the first when the loop begins. If a
+// request fails, the iteration yields all earlier items and ends with the error. The page
+// size is 100 unless PerPage is set. [Prefetch] requests pages in advance.
 //
 // The client checks that the list is complete. If the responses contain the total number
 // of items, the list ends after this number. Otherwise, the client requests pages until
@@ -212,11 +216,11 @@
 // and the client logs a warning.
 //
 // A list can change while you iterate. If an item is removed, later items move to earlier
-// pages, so the iteration may miss an item. To detect this, set WithCount: if the total
-// number of items decreases, the iteration ends with [ErrListChanged], and you can
-// iterate again. This fails only if another item is added at the same time. If an item is
-// added, the iteration may yield items again, or end with ErrListChanged. [Contacts.All]
-// describes how to read all contacts.
+// pages, so the iteration may miss an item. To detect this, set WithCount. If the total
+// number of items then decreases, the iteration ends with [ErrListChanged], and you can
+// iterate again. The iteration cannot detect a removal if another item is added at the
+// same time. If an item is added, the iteration may yield some items two times, or end
+// with ErrListChanged. [Contacts.All] describes how to read all contacts.
 //
 // # Import
 //
@@ -235,8 +239,8 @@
 // # Logs, metrics and traces
 //
 // [Config.Logger] receives a record for each request and each retry. [Config.Observe] is
-// called at the start of each call, and returns an [Observer] for the call's retries and
-// end. [WithResponseHook] passes each response to a function.
+// called at the start of each call, and returns an [Observer] that the client notifies
+// of the call's retries and end. [WithResponseHook] passes each response to a function.
 //
 // # Concurrency
 //
@@ -244,12 +248,13 @@
 // The client does not change arguments or use them after the call, and the caller owns
 // all results.
 //
-// The client's goroutines end before the call or loop that started them, except a call to
-// the [TokenSource], which several calls can share. The client cancels the source's
-// context after [Config.Timeout], or when no call waits for a required token. If the
-// source ignores its context, the client continues without it one second later.
+// A goroutine of the client ends before the call or loop that started it. The only
+// exception is the goroutine that calls the [TokenSource], because several calls can
+// share its result. The client cancels the source's context after [Config.Timeout], or
+// when no call waits for a required token. If the source ignores its context, the client
+// continues without it one second later.
 //
-// Some callbacks run on another goroutine. If one panics or calls [runtime.Goexit] (for
-// example, in testing.T.FailNow), the call waits for its pending requests, and then
-// panics or exits in the same way on the caller's goroutine.
+// Some callbacks run on another goroutine. If such a callback panics or calls
+// [runtime.Goexit] (for example, in testing.T.FailNow), the call waits for its pending
+// requests, and then panics or exits in the same way on the caller's goroutine.
 package client

@@ -41,9 +41,9 @@ type Emails struct{ handler handler }
 //
 // The client never sends an email again if the platform may have processed it. The
 // error then matches [ErrOutcomeUnknown], and the file docs/errors.md describes how to
-// find the outcome. To make this possible, store each email with a key before you send
-// it. Include the key in the subject, because events and lookups do not contain custom
-// attributes.
+// find the outcome. You can find it only if you store each email with a key before you
+// send it. Include the key in the subject, because events and lookups do not contain
+// custom attributes.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	var submitted SubmittedEmail
 	err := s.handler.call(ctx, submitEmailRequest(email), func(body []byte) (err error) {
@@ -147,8 +147,8 @@ func (b EmailBounce) Hard() bool {
 }
 
 // Soft reports whether the bounce is temporary, so a later email to the address may
-// succeed. The category determines the result, and only without a category the type,
-// because the platform can report an automatic reply with the type
+// succeed. Soft checks the category of the bounce. It checks the type only if there is
+// no category, because the platform can report an automatic reply with the type
 // [events.BounceTypeSoft]. A bounce can be neither hard nor soft.
 func (b EmailBounce) Soft() bool {
 	return !b.Hard() && (b.Category.Soft() || b.Category == "" && b.Type == events.BounceTypeSoft)

@@ -9,7 +9,7 @@ import (
 )
 
 // TestNotQueued checks which submissions fail because the status in a 2xx response means "not queued". Send does not
-// retry them, and returns the fields that it could read.
+// retry these submissions, and returns the fields that it could read.
 func TestNotQueued(t *testing.T) {
 	rejected := SubmittedEmail{ID: "e", Status: EmailStatusRejected}
 	withoutID := SubmittedEmail{Status: EmailStatusRejected} // a rejection does not require an id

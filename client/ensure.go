@@ -2,8 +2,8 @@ package client
 
 import "errors"
 
-// ensure returns the oldest item, which find() returns. If find() returns ErrNotFound,
-// ensure calls create(), and then find() again, because another process may have
+// ensure returns the oldest item, as find() reports it. If find() returns ErrNotFound,
+// ensure calls create(). It then calls find() again, because another process may have
 // created an older item in the meantime. The second result is the item that ensure
 // created, if any.
 func ensure[T any](find, create func() (T, error)) (first, own T, err error) {

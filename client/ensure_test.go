@@ -173,8 +173,8 @@ func TestEnsureStoredDifferently(t *testing.T) {
 	}
 }
 
-// TestWebhookRotation: a successor has the same configuration and another secret. A repeated Rotate returns the same
-// successor, and Active returns both webhooks.
+// TestWebhookRotation: a successor has the same configuration as the old webhook, but another secret. A repeated
+// Rotate returns the same successor, and Active returns both webhooks.
 func TestWebhookRotation(t *testing.T) {
 	notWith(t, "errors-as-400")
 	withPlatform(t, func(t *testing.T, p *platform) {

@@ -17,8 +17,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// newExample returns a client of a mock server, and the server, which can simulate recipients and network failures. A
-// real program sets the platform's URL and token.
+// newExample returns a client and the mock server that it uses. The mock server can simulate recipients and network
+// failures. A real program sets the platform's URL and token.
 func newExample(cfg client.Config) (*client.Client, *mockserver.Server) {
 	platform := mockserver.New(mockserver.Config{})
 	cfg.BaseURL, cfg.HTTPClient = platform.URL(), platform.HTTPClient()

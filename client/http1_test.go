@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 )
 
-// http1Platform responds to HTTP/1.1 requests on in-memory connections. Its tests need a synctest bubble: in real
+// http1Platform responds to HTTP/1.1 requests on in-memory connections. Use it only in a synctest bubble. In real
 // time, net/http waits at most 50 ms for the goroutine that wrote the request, so on a busy machine it may not reuse
 // the connection.
 type http1Platform struct {

@@ -40,10 +40,10 @@ type ImportOptions struct {
 	// default is 1,000. A batch of several contacts is also limited to 4 MiB.
 	BatchSize int
 
-	// Concurrency is the maximum number of concurrent requests, from 1 to
-	// 10,000. The default is 1. If two batches contain the same address, the
-	// second batch waits for the first. If the batches in flight contain 16 MiB
-	// of contacts, the next batch waits.
+	// Concurrency is the maximum number of concurrent requests, from 1 to 10,000. The
+	// default is 1. If two batches contain the same address, the second batch waits until
+	// the first has finished. If the batches in flight contain 16 MiB of contacts, the
+	// next batch waits.
 	Concurrency int
 
 	// Skip is the number of contacts to skip at the beginning of the source. To resume
@@ -67,10 +67,11 @@ type ImportOptions struct {
 	Resubscribe bool
 
 	// NoRepeat prevents the client from sending a batch again if the platform may have
-	// processed it. By default, the client sends the batch again, which activates contacts
-	// that were deleted after the first attempt (and with Resubscribe, contacts that
-	// unsubscribed). With NoRepeat, the contacts in such a batch have the status
-	// [ImportUnknown] instead. Check their status before you import them again.
+	// processed it. By default, the client sends the batch again. This activates contacts
+	// that were deleted after the first attempt and, if Resubscribe is set, contacts that
+	// unsubscribed after it. With NoRepeat, the contacts in such a batch have the status
+	// [ImportUnknown] instead. Check whether the list contains these contacts before you
+	// import them again.
 	NoRepeat bool
 
 	// OnProgress, if not nil, is called after each batch, even if the batch
@@ -114,32 +115,35 @@ type ImportFailure struct {
 // smaller.
 //
 // Importing a contact again does not create a duplicate; see [Contacts.ImportBatch].
-// However, it activates a contact that was deleted in the meantime. This can happen
-// within one import, because the client sends a batch again after a lost response, unless
-// [ImportOptions].NoRepeat is set.
+// However, if the contact was deleted in the meantime, the import activates it. This can
+// happen even if you import the contact only once, because the client sends a batch again
+// after a lost response, unless [ImportOptions].NoRepeat is set.
 //
 // If the source yields an address several times, ignoring letter case, Import keeps the
 // order, so the last imported value of each field replaces earlier values.
 //
-// An import limits its memory. The contacts in flight take at most 16 MiB, and so does
-// their JSON. In addition, there is the next batch of at most 4 MiB and one more contact.
-// Only a single contact can exceed these limits. A contact counts as its text plus 128
-// bytes, 32 bytes for each attribute and 16 bytes for each tag or interest.
+// An import limits its memory. The contacts in flight take at most 16 MiB, and their JSON
+// takes at most 16 MiB more. In addition, the next batch takes at most 4 MiB, and Import
+// holds one more contact. Only a single contact can exceed these limits. The size of a
+// contact is its text plus 128 bytes, 32 bytes for each attribute and 16 bytes for each
+// tag or interest.
 //
-// These limits do not include an array of BatchSize contacts for each concurrent
-// request, with at most 128 bytes each, and the report. The report stores one entry for
-// each group of consecutive contacts with the same status, and the rejected contacts
-// unless [ImportOptions].OnRejected is set.
+// An import also needs memory for its concurrent requests and its report. Each
+// concurrent request has an array of BatchSize contacts, with at most 128 bytes for
+// each contact. The report stores one entry for each group of consecutive contacts with
+// the same status. Unless [ImportOptions].OnRejected is set, the report also stores the
+// rejected contacts.
 //
 // The error is nil if Import read the whole source and all batches succeeded, even if the
 // platform rejected some contacts. If an option is invalid, the error is [ErrValidation],
 // and Import does not read the source. If a running import fails, the error is not an
-// [*Error], because it can wrap several errors: from the source, the first failed batch
-// and the context. If the source yields an error, Import first sends the contacts before
-// the error. The report is never nil.
+// [*Error], because it can wrap the error from the source, the error from the first
+// failed batch, and the error from the context. If the source yields an error, Import
+// first sends the contacts that precede the error. The report is never nil.
 //
-// If the context is canceled, Import returns as soon as the source returns. The outcome
-// of the batches in flight is then unknown. (Specification: Lists and contacts, Limits.)
+// If the context is canceled, Import sends no more batches, and the outcome of the
+// batches in flight is unknown. Import cannot interrupt the source, so a source that can
+// block must check the context itself. (Specification: Lists and contacts, Limits.)
 func (s *Contacts) Import(
 	ctx context.Context, listID int64, contacts iter.Seq2[ImportContact, error], opts ImportOptions,
 ) (*ImportReport, error) {
@@ -412,8 +416,8 @@ func (im *importer) finish(b *batch, result ImportResult, err error) {
 }
 
 // release frees the addresses of a finished batch, and removes the finished batches at
-// the beginning of the window. It also records a panic or an exit in a callback, which
-// Import repeats before it returns.
+// the beginning of the window. It also records a panic or an exit in a callback. Import
+// panics or exits in the same way before it returns.
 func (im *importer) release(b *batch, c crash) {
 	im.mu.Lock()
 	defer im.mu.Unlock()

@@ -23,9 +23,10 @@ const (
 	ImportImported
 	// ImportUpdated means that the contact was on the list and was updated.
 	ImportUpdated
-	// ImportAccepted means that the contact was imported or updated, and that it is
-	// unknown which. This is so if the batch contains both new and existing contacts, or
-	// if an earlier attempt may have imported the contact.
+	// ImportAccepted means that the contact was either imported or updated, but the
+	// response does not show which of the two. This is the status if the batch contains
+	// both new and existing contacts, or if an earlier attempt may have imported the
+	// contact.
 	ImportAccepted
 	// ImportRejected means that the platform rejected the contact. Correct the
 	// contact before you import it again.
@@ -34,9 +35,9 @@ const (
 	// effect. Include the contact in the next import.
 	ImportFailed
 	// ImportUnknown means that the request for the contact failed, but the list may
-	// contain the contact. Include the contact in the next import, which creates no
-	// duplicate. However, it activates the contact if it was deleted in the meantime (see
-	// [ImportOptions].NoRepeat).
+	// contain the contact. Include the contact in the next import, which does not create a
+	// duplicate. However, if the contact was deleted in the meantime, the next import
+	// activates it (see [ImportOptions].NoRepeat).
 	ImportUnknown
 	// ImportFiltered means that ImportOptions.Filter excluded the contact.
 	ImportFiltered

@@ -13,12 +13,13 @@ import (
 
 // ImportBatch imports up to 1,000 contacts with one request. For more contacts, use
 // [Contacts.Import]. Importing a contact again does not create a duplicate, but activates
-// a contact that was deleted in the meantime. After a lost response, the client sends the
-// batch again; to prevent this, use [WithMaxAttempts].
+// the contact if it was deleted in the meantime. This can happen within one call, because
+// the client sends the batch again after a lost response. To prevent this, use
+// [WithMaxAttempts].
 //
-// If the list already contains the contact, the platform updates it, and keeps the
-// attributes, tags and interests that the batch omits. In an import with the status
-// active, the new status depends on the old status:
+// If the list already contains the contact, the platform updates the contact, but keeps
+// the attributes, tags and interests that the batch omits. If ImportTo is active, the
+// contact's new status depends on its old status:
 //
 //   - If it has unsubscribed or is pending, it becomes active only if batch.Resubscribe
 //     is set.
@@ -27,11 +28,11 @@ import (
 //
 // If batch.ImportTo is a status other than active, all contacts get that status.
 //
-// The result counts each contact in Imported, Updated, Accepted or Errors. If
-// the response does not account for each contact, the error is
-// [ErrInvalidResponse], and it is unknown which contacts were imported. The
-// platform may count duplicate addresses in the batch as one contact.
-// (Specification: Lists and contacts, Limits.)
+// The result accounts for each contact: the contact is counted in Imported, Updated or
+// Accepted, or it is listed in Errors. However, the platform may count duplicate
+// addresses in the batch as one contact. If the response does not account for each
+// contact, the error is [ErrInvalidResponse], and it is unknown which contacts were
+// imported. (Specification: Lists and contacts, Limits.)
 func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBatch) (ImportResult, error) {
 	return s.importBatch(ctx, listID, batch, true)
 }
@@ -81,7 +82,8 @@ func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 }
 
 // readEntryError reads a RejectedEntry. Some platforms write the index in the location
-// instead of the field "index", and the type in the field "code" instead of "type".
+// instead of in the field "index", and the type in the field "code" instead of in the
+// field "type".
 func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
 	if c.Peek() != '{' {
 		c.Reject("an object")
@@ -169,9 +171,9 @@ func (v *importResponse) rejected() map[int64]bool {
 	return entries
 }
 
-// result returns the result for a batch of n contacts. After a retry,
-// contacts that the platform counts as updated may have been imported by an
-// earlier attempt.
+// result returns the result for a batch of n contacts. If the request was retried, a
+// contact that the platform counts as updated may have been imported by an earlier
+// attempt.
 func (v *importResponse) result(n int64, retried bool) ImportResult {
 	r, rest := v.ImportResult, n-int64(len(v.rejected()))
 	switch {

@@ -476,7 +476,8 @@ func TestImportFilterAll(t *testing.T) {
 }
 
 // TestImportCheckpointDistance: while the first batch is slow, at most the documented number of batches completes
-// after the checkpoint. A batch that contains an address of the first batch waits for it.
+// after the checkpoint. A batch that contains an address of the first batch waits until the first batch is
+// complete.
 func TestImportCheckpointDistance(t *testing.T) {
 	for _, tc := range []struct {
 		concurrency int

@@ -80,9 +80,9 @@ func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	return nil
 }
 
-// mayRetry reports whether the call can have another attempt after attempt n. Attempts
-// that fail at a rate limit can exceed MaxAttempts, because other calls can use up the
-// limit each time.
+// mayRetry reports whether the call can have another attempt after attempt n. The
+// number of attempts can exceed MaxAttempts if the platform rejects them because of its
+// rate limit, because other calls can use up this limit each time.
 func (r RetryConfig) mayRetry(c *call, n int, e *Error) bool {
 	most := r.maxAttempts(c)
 	if !r.isUncounted(c, e) {
@@ -101,14 +101,15 @@ func (r RetryConfig) isUncounted(c *call, e *Error) bool {
 const minFreeDelay = 100 * time.Millisecond
 
 // isFree reports whether the retry after e costs nothing from the budget. The budget
-// protects a platform that fails from the load of retries. A 429 with a delay, even 0, is
-// not such a failure, because the platform works and determines the load itself.
+// protects a platform that fails from the load of retries. A platform that responds with
+// 429 and a delay, even 0, has not failed: it limits the load itself.
 func (r RetryConfig) isFree(e *Error) bool {
 	return e.StatusCode == http.StatusTooManyRequests && e.result == postponed && r.MaxRetryAfter >= 0
 }
 
-// tooLong reports whether Retry-After exceeds MaxRetryAfter. In that case the call fails,
-// because an earlier retry would only add to the platform's load.
+// tooLong reports whether Retry-After exceeds MaxRetryAfter. In that case, the call fails
+// without a retry, because a retry before the end of the delay would only add to the
+// platform's load.
 func (r RetryConfig) tooLong(retryAfter time.Duration) bool {
 	return r.MaxRetryAfter >= 0 && retryAfter > r.MaxRetryAfter
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// lookupGap is the minimum time between the response to a lookup and the next
-// request. The platform requires an interval of at least one second. The
-// additional millisecond allows for differences between clocks.
+// lookupGap is the minimum time between the response to a lookup and the next lookup.
+// The platform requires an interval of at least one second. The additional millisecond
+// allows for differences between clocks.
 const lookupGap = time.Second + time.Millisecond
 
 // LookupLimiter limits the rate at which clients look up submitted emails, because the
@@ -20,12 +20,12 @@ const lookupGap = time.Second + time.Millisecond
 // same user that start with different tokens, for example processes with a [TokenSource],
 // have different keys. They need a limiter that ignores the key.
 type LookupLimiter interface {
-	// Acquire waits for the next slot for the given key, which permits one lookup, and returns
-	// a function that releases the slot. Calls get their slots in order. The caller must call
-	// release once, after the platform has responded to the lookup. The next slot for the same
-	// key starts one second or atLeast after the release, whichever is longer. If the context
-	// is canceled or expires while Acquire waits, it immediately returns an error that wraps
-	// the context's error, and does not delay other callers.
+	// Acquire waits for the next slot for the given key, and returns the function release. A
+	// slot permits one lookup. Calls get their slots in order. The caller must call release
+	// once, after the platform has responded to the lookup. The next slot for the same key
+	// starts one second or atLeast after the call of release, whichever is longer. If the
+	// context is canceled or expires while Acquire waits, Acquire immediately returns an error
+	// that wraps the context's error, and does not delay other callers.
 	Acquire(ctx context.Context, key string) (release func(atLeast time.Duration), err error)
 }
 
@@ -36,8 +36,9 @@ func NewLookupLimiter() LookupLimiter { return &processLimiter{slots: map[string
 // share it, because the limit of the platform applies to a token, not to a client.
 var sharedLookups, processStart = NewLookupLimiter(), time.Now() //nolint:gochecknoglobals // see above
 
-// defaultLookupLimiter returns sharedLookups. In a testing/synctest bubble, whose clock
-// starts in the year 2000, it returns a new limiter, because bubbles cannot share channels.
+// defaultLookupLimiter returns sharedLookups. In a testing/synctest bubble, it returns a
+// new limiter, because bubbles cannot share channels. It recognizes a bubble by its clock,
+// which starts in the year 2000.
 func defaultLookupLimiter() LookupLimiter {
 	const year = 365 * 24 * time.Hour
 	if processStart.Round(0).Sub(time.Now().Round(0)) > year {
@@ -62,8 +63,9 @@ type processLimiter struct {
 
 // slot limits the lookups of one key. The channel serves its receivers in order, and a
 // receiver that stops waiting does not delay the others. A rate.Limiter of
-// golang.org/x/time does not fit: there, a caller that stops waiting delays later callers,
-// and the interval begins when a call may start instead of when its response has arrived.
+// golang.org/x/time does not fit for two reasons. A caller that stops waiting delays later
+// callers, and the interval begins when a call may start instead of when its response has
+// arrived.
 type slot struct {
 	free  chan time.Time // while the slot is free, the earliest time of the next lookup
 	users int            // number of callers that hold the slot or wait for it

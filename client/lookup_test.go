@@ -217,9 +217,9 @@ func TestLimiterKeys(t *testing.T) {
 	})
 }
 
-// TestLookupPauses: after a 429, the retry of a lookup waits for Retry-After and a random time. Without Retry-After,
-// it waits for the lookup interval instead of the usual delay. A long Retry-After does not delay the next lookup.
-// Other errors are not retried.
+// TestLookupPauses: after a 429 with Retry-After, the retry of a lookup waits for this delay and a random time.
+// After a 429 without Retry-After, it waits for the lookup interval instead of the usual delay. A long Retry-After
+// does not delay the next lookup. After other errors, the lookup is not retried.
 func TestLookupPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Time

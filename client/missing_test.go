@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// required returns the name of the required field of v, and whether v has a value for it. It is the only field
-// without the option omitzero. On a page, each item must have a value for its own required field.
+// required returns the name of the required field of v, and whether v has a value for it. The required field
+// is the only field without the option omitzero. On a page, each item must have a value for its own required
+// field.
 func required(v any) (name string, given bool) {
 	for field, value := range reflect.ValueOf(v).Fields() {
 		name = field.Tag.Get("json")

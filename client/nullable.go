@@ -35,8 +35,9 @@ func (n Nullable[T]) IsZero() bool { return n.state == omitted }
 // Get returns the value, and reports whether n contains a value.
 func (n Nullable[T]) Get() (T, bool) { return n.value, n.state == given }
 
-// MarshalJSON implements [json.Marshaler]. It returns an error if n is omitted, because no JSON value means
-// this. Encoders skip an omitted Nullable if its field has the omitzero option.
+// MarshalJSON implements [json.Marshaler]. It returns an error if n is omitted, because no JSON value
+// represents an omitted field. If the field has the option omitzero, encoders skip an omitted Nullable and
+// do not call MarshalJSON.
 func (n Nullable[T]) MarshalJSON() ([]byte, error) {
 	switch n.state {
 	case given:

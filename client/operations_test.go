@@ -127,8 +127,8 @@ type operation struct {
 	id   string // as in openapi.yaml
 	call func(env) (any, error)
 
-	// count returns the number of records that the operation creates, or of emails that it sends. It is nil for
-	// importContacts and for operations that do neither.
+	// count returns the number of records that the operation creates or of emails that it sends. It is nil for
+	// importContacts, and for operations that neither create records nor send emails.
 	count func(env) int
 
 	known []knownResponse

@@ -106,8 +106,8 @@ func TestWithMaxAttempts(t *testing.T) {
 	}
 }
 
-// TestWithMaxAttemptsOfLookup: rejected lookups, other errors and mixtures of both count toward the limit. Only a
-// request with a new token after a 401 does not.
+// TestWithMaxAttemptsOfLookup: rejected lookups and attempts that fail with other errors all count toward the
+// limit. Only a request that is sent again with a new token after a 401 does not count.
 func TestWithMaxAttemptsOfLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, statuses := range map[string][]int{

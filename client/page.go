@@ -19,9 +19,9 @@ const maxPerPage = 100
 type IterOption func(*iterOptions)
 
 // Prefetch sets the number of pages that an iterator requests in advance. With n prefetched
-// pages, an iteration can be n+1 times as fast, but stores up to n+1 pages in memory, and may
-// send up to n unnecessary requests at the end. The default is 0. Prefetching starts after
-// the first page.
+// pages, an iteration can be n+1 times as fast. However, it stores up to n+1 pages in memory,
+// and may send up to n unnecessary requests at the end. The default is 0. Prefetching starts
+// after the first page.
 //
 // The platform may handle prefetched requests in any order, so an item that is added in the
 // meantime could hide another item. Therefore the iterator requests the first page again at
@@ -165,10 +165,11 @@ func mayHavePages(c jsonscan.Cursor) (more bool) {
 // isLast detects this. Other platforms refuse the request, or return the last or the first
 // page again; isAfterLast detects these.
 //
-// Such a response can have another cause: a proxy may have refused the request, or items may
-// have been added at the beginning of the list. Therefore, if the total number of items is
-// unknown, isAfterLast checks again. It requests the previous page, and then either the
-// refused page again or the page after the repeated page.
+// The response to the request for page n can have another cause than the end of the list: a
+// proxy may have refused the request, or items may have been added at the beginning of the
+// list. Therefore, if the total number of items is unknown, isAfterLast checks again. It
+// requests the previous page again. If page n was refused, it then requests page n again; if
+// page n repeated an earlier page, it requests page n+1.
 func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 	items, _ := f.page.items()
 	w, refused := &i.checker, isRejection(f.err)
@@ -209,9 +210,9 @@ func isRejection(err error) bool {
 	return ok && e.StatusCode >= 400 && (e.Is(ErrNotFound) || e.Is(ErrValidation))
 }
 
-// checkStart returns an error if items were added in front of the list. Then a page may
-// contain items of an earlier page instead of its own, because the platform may have read the
-// earlier page first, when the list was shorter.
+// checkStart returns an error if items were added in front of the list. In this case, an item
+// may be missing, because it may have moved to the next page after the platform had already
+// returned that page.
 func (i *iteration[P, T]) checkStart(n int64) error {
 	if i.options.lookahead == 0 || n <= i.options.first+1 {
 		return nil

@@ -136,12 +136,12 @@ func same[T listItem](a, b []T) bool {
 	return slices.EqualFunc(a, b, func(x, y T) bool { return x.id() == y.id() })
 }
 
-// minDepth is the number of items that each platform returns. After them, a platform may
-// refuse further pages, for example because it allows only the first 10,000 items of a list,
-// so only a 404 then shows the end of the list.
+// minDepth is the number of items of a list that each platform returns. A platform may
+// refuse pages after these items, for example because it returns only the first 10,000 items
+// of a list. After minDepth items, therefore only a 404 shows that the list has ended.
 const minDepth = 1000
 
-// isDeep reports whether the platform may refuse further pages because of their depth. Depth
-// is not the reason after a page with fewer items than an earlier page, because such a page
-// is the last one.
+// isDeep reports whether the platform may refuse further pages because of their depth. If
+// the previous page has fewer items than an earlier page, it is the last page, so depth is
+// not the reason.
 func (c *pageChecker[T]) isDeep() bool { return c.seen >= minDepth && len(c.previous) == c.largest }

@@ -232,8 +232,8 @@ func TestPaginationLoop(t *testing.T) {
 	}
 }
 
-// TestAllIsLazyAndRestarts: no request is sent before the first iteration. Each loop requests the pages again, and several
-// loops can run at the same time.
+// TestAllIsLazyAndRestarts: no request is sent before the first iteration. Each loop over the iterator requests the pages
+// again, and several loops can run at the same time.
 func TestAllIsLazyAndRestarts(t *testing.T) {
 	srv := &tagPages{pages: pagesOf(2, 2, 1), perPage: 2}
 	c := newBubbleClient(t, srv.RoundTrip)

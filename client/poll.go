@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// poll repeats a request until the given function returns true. The interval between
-// requests doubles from one second up to the given maximum. The parameter r describes
-// the request of get() for errors.
+// poll calls get() until the given function accepts its result. The interval between
+// the calls doubles from one second up to the given maximum. The parameter r describes
+// the request of get() in errors.
 func poll[T any](
 	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
 ) (last T, err error) {

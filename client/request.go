@@ -118,8 +118,9 @@ func (r *request) addQueryDefault(name, value string) {
 }
 
 // dropRefused removes a parameter if err shows that the platform may have refused it, and
-// reports whether it did. An error can name no parameter. Then dropRefused removes one of
-// the parameters in optional, but none of those in named.
+// reports whether it removed one. If the error names a parameter in optional or named,
+// dropRefused removes this parameter. If the error names no parameter, dropRefused
+// removes a parameter in optional, but never one in named.
 func (r *request) dropRefused(err error, optional, named []string) bool {
 	e, ok := topLevelError(err)
 	if !ok || e.StatusCode < 400 || !e.Is(ErrValidation) {

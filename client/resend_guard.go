@@ -37,15 +37,16 @@ type resendGuard struct {
 	trace          httptrace.ClientTrace
 }
 
-// watch returns a copy of ctx that traces a request. The WroteHeaderField hook detects HTTP/2, but allocates
-// memory for each header field over HTTP/1. If the last response used HTTP/1, watch therefore omits the hook, and
-// gotConn detects HTTP/2 only by the negotiated TLS protocol.
+// watch returns a copy of ctx that traces a request. The WroteHeaderField hook detects HTTP/2, but over HTTP/1,
+// it allocates memory for each header field. Therefore, if the last response used HTTP/1, watch omits the hook.
+// Then only gotConn detects HTTP/2, by the negotiated TLS protocol.
 func (o *resendGuard) watch(ctx context.Context, http1 bool) context.Context {
 	o.trace = httptrace.ClientTrace{
 		GetConn: func(string) { o.requested.Store(true) },
 		GotConn: o.gotConn,
 		// A custom transport may send several requests in succession, so each response resets the field written. A 1xx
-		// response resets it too, although it is not final, so got1xx sets the field again.
+		// response also resets the field, although the final response is still to come, so got1xx sets the field
+		// again.
 		GotFirstResponseByte: func() { o.written.Store(false) },
 		Got1xxResponse:       o.got1xx,
 	}
@@ -124,10 +125,10 @@ func (o *resendGuard) reason(err error) error {
 	return err
 }
 
-// result reports whether the platform may have processed a request that failed with err. It cannot have done so if
-// no connection was established, or if HTTP/2 reports that the stream was refused or not processed. The trace of
-// the request shows whether there was a connection. If the transport does not support tracing, result can check
-// only the error.
+// result reports whether the platform may have processed a request that failed with err. The platform has not
+// processed the request if no connection was established, or if HTTP/2 reports that the stream was refused or not
+// processed. The trace of the request shows whether there was a connection. If the transport does not support
+// tracing, result can check only the error.
 func (o *resendGuard) result(err error) attemptResult {
 	if o.informational.Load() > maxInformational {
 		return unreadable

@@ -103,9 +103,9 @@ func isJSON(body []byte) bool {
 	return len(body) > 0 && (body[0] == '{' || body[0] == '[')
 }
 
-// decode treats an empty body as null, so all required fields are missing. If the only fault
-// is a value of the wrong type outside the required fields, the error is a [jsonscan.Error]
-// with the field Ignored.
+// decode treats an empty body as null, so all required fields are missing. If every error is
+// a value of the wrong type in a field that is not required, decode returns a
+// [jsonscan.Error] whose field Ignored is true.
 func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("null")

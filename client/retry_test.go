@@ -101,8 +101,8 @@ func hijack(t *testing.T, w http.ResponseWriter, raw string) {
 	_ = conn.Close()
 }
 
-// TestUnusableResponses: after an unusable response, the client does not repeat a create, but sends other operations
-// three times. TestFaultMatrix covers temporary faults.
+// TestUnusableResponses: after an unusable response, the client does not repeat an operation that creates something.
+// It sends any other operation three times in total. TestFaultMatrix covers temporary faults.
 func TestUnusableResponses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		response string
@@ -264,8 +264,9 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestRateLimitKeepsBudget: 50 goroutines send more than the 50 emails per second that the platform accepts. No call
-// fails, although the others use up the limit, because their retries do not cost the budget.
+// TestRateLimitKeepsBudget: 50 goroutines send more than the 50 emails per second that the platform accepts. Many
+// requests are therefore retried, but no call fails, because a retry after a 429 with Retry-After costs nothing from
+// the budget.
 func TestRateLimitKeepsBudget(t *testing.T) {
 	for name, tc := range map[string]struct {
 		retryAfter string
@@ -584,8 +585,8 @@ func (c *closing) Close() error {
 	return nil
 }
 
-// TestResponseBodyIsClosed: the client closes each response body, because an open body keeps its connection. It does
-// not read the body of a 101, because that body never ends.
+// TestResponseBodyIsClosed: the client closes each response body, because a connection cannot be reused while the
+// body is open. The client does not read the body of a 101 response, because that body never ends.
 func TestResponseBodyIsClosed(t *testing.T) {
 	for name, row := range map[string]struct {
 		status int

@@ -48,7 +48,8 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error for the
-// placeholder "[redacted]", which MarshalText writes, because the value is lost.
+// placeholder "[redacted]". MarshalText writes this placeholder instead of the value,
+// so the value is lost.
 func (s *Secret) UnmarshalText(b []byte) error {
 	if string(b) == redacted {
 		return errors.New("the secret is a placeholder, because secrets are redacted when they are encoded")

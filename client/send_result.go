@@ -18,9 +18,9 @@ const (
 // [Emails.SendLegacy]. The error may be wrapped.
 //
 // The result is SendRejected if the error matches [ErrRejected], [ErrValidation] or
-// [ErrTooLarge]. Any other 4xx gives SendLater, because its cause can be the token, the
-// base URL, a proxy or the state of the list. An internal error of the platform gives
-// SendLater too, as does a request that the client did not send.
+// [ErrTooLarge]. The result is SendLater for any other 4xx, because its cause can be
+// the token, the base URL, a proxy or the state of the list. It is also SendLater after
+// an internal error of the platform, and if the client did not send the request.
 func ResultOfSend(err error) SendResult {
 	switch {
 	case err == nil:

@@ -18,9 +18,9 @@ func (s *Templates) Render(ctx context.Context, templateID int64) (html string, 
 }
 
 // Ensure returns the oldest template with the name template.Name. If no template has
-// this name, Ensure creates the template. It does not compare or change the content of
-// an existing template. If several processes call Ensure at the same time, all calls
-// return the same template, and a call that created a duplicate deletes it.
+// this name, Ensure creates the template. Ensure does not compare or change the content
+// of an existing template. If several processes call Ensure at the same time, all calls
+// return the same template. If a call creates a duplicate, it deletes the duplicate.
 //
 // Call Ensure again after [ErrOutcomeUnknown], or if a request fails after the
 // template was created. If the name is empty, the error is [ErrValidation].

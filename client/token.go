@@ -84,34 +84,35 @@ func (e tokenExpiry) extended(now time.Time) tokenExpiry {
 //
 // The client calls the source before the first request, and caches the token. It calls
 // the source again when a tenth of the token's lifetime remains, or one minute before the
-// expiry, whichever is later. It also does so after a 401 response, because a platform
-// can revoke a token early. Therefore the source must fetch a new token in each call, and
-// must not cache tokens itself.
+// expiry, whichever is later. It also calls the source after a 401 response, because a
+// platform can revoke a token early. Therefore the source must fetch a new token in each
+// call, and must not cache tokens itself.
 //
-// A token that is already expired when the source returns it is still used by the calls
-// that waited for it, because the local clock may be wrong. The next call requests a new
-// token.
+// If the source returns a token that has already expired, the calls that waited for it
+// use it nevertheless, because the local clock may be wrong. The next call requests a
+// new token.
 //
 // While the current token is valid, calls use it and do not wait for its replacement. If
-// the source fails in this time, the client calls it again after half of the token's
-// remaining lifetime, but at least one second. If the source still fails after the token
-// has expired, calls return the error from the source.
+// the source fails in this time, the client calls the source again after half of the
+// token's remaining lifetime, but not earlier than after one second. If the source still
+// fails after the token has expired, calls return the error from the source.
 //
 // Calls that wait for a token share the result: the token, the error or the panic. If the
 // source panics while no call waits, the next call panics with the same value.
 //
-// The source runs on its own goroutine. Its context contains the values from a caller's
-// context. The client cancels this context after [Config.Timeout], or when all calls that
-// waited for the token have ended.
+// The source runs on its own goroutine. Its context contains the values from the context
+// of one of the calls. The client cancels the source's context after [Config.Timeout], or
+// when all calls that waited for the token have ended.
 //
-// A source can ignore its context. If it has not returned one second after Timeout, the
-// waiting calls return an error, and the client ignores the result. The next call then
-// calls the source again, so calls to the source can be concurrent. If ten of them have
-// not returned, the client does not call the source until one returns.
+// A source can ignore its context. If the source has not returned one second after
+// Timeout, the waiting calls return an error, and the client ignores the source's
+// result. The next call then calls the source again, so calls to the source can be
+// concurrent. While ten calls to the source have not returned, the client does not call
+// the source again.
 //
-// The source must not use the client that calls it, because a request that waits for a
-// new token would wait for itself. If such a request uses the source's context, it fails.
-// Use a separate client in the source.
+// The source must not use the client that calls it, because the source's request would
+// wait for the token that the source must return. If such a request uses the source's
+// context, it fails. Use a separate client in the source.
 type TokenSource func(ctx context.Context) (Token, error)
 
 // cachedToken is the result of the last call to the source.
@@ -171,8 +172,10 @@ func (t *tokens) keep(cached *cachedToken) {
 	t.current.Store(cached)
 }
 
-// get returns a token, and calls the source if necessary. After a rejection, it returns
-// the result of a later call, which may be the same token. A fixed token stays the same.
+// get returns a token, and calls the source if necessary. If rejected is not nil, the
+// platform has rejected this token, and get returns the result of a later call to the
+// source. This result may be the same token. Without a source, get always returns the
+// fixed token.
 func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, error) {
 	for {
 		cached := t.current.Load()

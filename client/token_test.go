@@ -81,8 +81,8 @@ func expiring(t *testing.T, i *issuer, f func(t *testing.T, get func() error)) {
 	})
 }
 
-// TestTokensReplacedBeforeExpiry: the client refreshes a token a minute or a tenth of its lifetime before the expiry,
-// whichever is shorter. So with one call per second for hours, no request is rejected.
+// TestTokensReplacedBeforeExpiry: the client refreshes a token before the expiry, a minute or a tenth of the lifetime
+// earlier, whichever is shorter. With one call per second for hours, no request is therefore rejected.
 func TestTokensReplacedBeforeExpiry(t *testing.T) {
 	for lifetime, want := range map[time.Duration][]time.Duration{
 		time.Hour:         {0, 59 * time.Minute, 118 * time.Minute},
@@ -160,7 +160,7 @@ func TestTokenRefreshHangs(t *testing.T) {
 	})
 }
 
-// TestTokenSourceIgnoresContext: if a call to the source hangs, only the calls that wait for it are delayed, not later
+// TestTokenSourceIgnoresContext: if a call to the source hangs, it delays only the calls that wait for it, not later
 // ones. At most ten calls to the source hang at the same time.
 func TestTokenSourceIgnoresContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -234,8 +234,8 @@ func TestTokenSourcePanicsInBackground(t *testing.T) {
 	})
 }
 
-// TestExpiredTokens: if the source returns an expired token, only the calls that wait for it use the token, because it
-// may be valid if the local clock is wrong.
+// TestExpiredTokens: if the source returns an expired token, the calls that waited for the token use it, because the
+// local clock may be wrong. Later calls do not use the token.
 func TestExpiredTokens(t *testing.T) {
 	i := &issuer{lifetime: -time.Minute}
 	expiring(t, i, func(t *testing.T, get func() error) {

@@ -37,7 +37,7 @@ type Webhooks struct {
 	logger  *slog.Logger
 }
 
-// Ensure subscribes a URL to events. It returns the webhook with its secret.
+// Ensure subscribes a URL to events, and returns a webhook with its secret.
 // [Webhook.HashFunction] is empty if the platform does not return a hash function. If no
 // existing webhook matches, Ensure creates a webhook with the given settings:
 //
@@ -50,20 +50,20 @@ type Webhooks struct {
 //
 // Several processes can call Ensure at the same time. After Ensure has created a webhook,
 // it lists the webhooks again. If another process created a matching webhook earlier,
-// Ensure archives its own and returns the earlier one. All processes therefore get the
-// same webhook, provided that the platform lists webhooks in creation order.
+// Ensure archives its own webhook and returns the earlier one. All processes therefore
+// get the same webhook, provided that the platform lists webhooks in creation order.
 //
 // The API cannot change a webhook. If a release of your program changes the events or the
-// rate limit, Ensure therefore creates a new webhook and keeps the old one, which
-// processes of the old release still use, even after a rollback. Until you archive the
-// old webhook, both webhooks deliver each common event, signed with different secrets. So
-// the receiver must accept the secrets of all webhooks that [Webhooks.Active] returns,
-// and deduplicate.
+// rate limit, Ensure therefore creates a new webhook. Ensure keeps the old webhook,
+// because processes of the old release still use it, and need it again after a rollback.
+// Until you archive the old webhook, both webhooks deliver each event that both subscribe
+// to, signed with different secrets. So the receiver must accept the secrets of all
+// webhooks that [Webhooks.Active] returns, and must deduplicate the events.
 //
-// Each call to Ensure logs the old webhooks; [Webhooks.Replace] returns them instead.
-// Archive them 8 hours after the last process of the old release has ended, because the
-// platform retries deliveries for more than 7 hours (see "Late deliveries" in
-// docs/production.md).
+// Each call to Ensure logs the old webhooks of earlier releases; [Webhooks.Replace]
+// returns them instead. Archive an old webhook 8 hours after the last process of its
+// release has ended, because the platform retries deliveries for more than 7 hours (see
+// "Late deliveries" in docs/production.md).
 //
 // If the platform returns no secret, or lists the new webhook with other events or
 // another rate limit, the error is [ErrInvalidResponse]. Ensure may return the known
@@ -78,11 +78,12 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 	return current, err
 }
 
-// Replace is like [Webhooks.Ensure], but returns the webhooks to archive instead of
-// logging them. A webhook is old if it is not archived, has the same URL and one of the
-// events, and precedes the current webhook in the list. So if the platform lists webhooks
-// in creation order, the old webhooks of a process belong to earlier releases, unless its
-// own webhook is archived.
+// Replace is like [Webhooks.Ensure], but returns the old webhooks, which you can archive,
+// instead of logging them. A webhook is old if it is not archived, has the same URL and
+// at least one of the events, and precedes the current webhook in the list. If the
+// platform lists webhooks in creation order, old webhooks therefore belong to earlier
+// releases. However, if the webhook of a running release is archived, its processes get a
+// new webhook, and even the webhooks of later releases precede it.
 func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current Webhook, old []WebhookSummary, err error) {
 	return s.ensure(ctx, webhook, "")
 }
@@ -96,9 +97,9 @@ func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current 
 // you call [Webhooks.Archive], because the old webhook retries deliveries for more than 7
 // hours (see "Late deliveries" in docs/production.md).
 //
-// If the webhook already has a successor, Rotate returns it, so you can call Rotate again
-// after an error, or from several processes. If the webhook is archived, the error is
-// [ErrConflict].
+// If the webhook already has a successor, Rotate returns this successor. So you can call
+// Rotate again after an error, or from several processes. If the webhook is archived, the
+// error is [ErrConflict].
 func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor Webhook, err error) {
 	if old, err = s.withSecret(ctx, Webhook{ID: webhookID}); err != nil {
 		return old, Webhook{}, err
@@ -113,9 +114,10 @@ func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor
 }
 
 // Active returns the webhooks that have the given URL and are not archived, with their
-// secrets and in list order. Usually there is one. During a rotation or after a change of
-// the events, there are several, because [Webhooks.Rotate] and [Webhooks.Ensure] create a
-// webhook beside the old one. If there is none, the error is [ErrNotFound].
+// secrets and in list order. Usually there is one webhook. During a rotation or after a
+// change of the events, there are several, because [Webhooks.Rotate] and
+// [Webhooks.Ensure] keep the old webhook when they create a new one. If there is no
+// webhook, the error is [ErrNotFound].
 func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, err error) {
 	if !utf8.ValidString(url) {
 		return nil, newBadRequest(listWebhooksRequest(ListWebhooksParams{}), errors.New("url must be valid UTF-8"))
@@ -180,10 +182,10 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 	return shown, nil
 }
 
-// find returns the id of the first webhook that matches, or "" if there is none, and the
-// preceding webhooks that deliver some of the events. If after is not "", only webhooks
-// after this id match. The parameter own is the id of the webhook that this call has
-// created, or ""; find does not search beyond it.
+// find returns the id of the first webhook that matches, or "" if there is none. It also
+// returns the preceding webhooks that deliver some of the events. If after is not "",
+// only webhooks after this id match. The parameter own is the id of the webhook that
+// this call has created, or "". The search ends at the webhook own.
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, old []WebhookSummary, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		switch {
@@ -216,9 +218,8 @@ func (w WebhookCreate) isSetUpAs(hook WebhookSummary) bool {
 
 func (w WebhookSummary) has(event events.Name) bool { return slices.Contains(w.Events, event) }
 
-// sameURL reports whether two URLs are equivalent. sameURL ignores the case
-// of the host and treats an empty path as "/", because a platform may
-// normalize URLs in this way.
+// sameURL reports whether two URLs are equivalent. A platform may normalize URLs, so
+// sameURL ignores the letter case of the host and treats an empty path as "/".
 func sameURL(a, b string) bool { return plainURL(a) == plainURL(b) }
 
 func plainURL(s string) string {

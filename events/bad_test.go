@@ -190,8 +190,8 @@ var misfits = []struct {
 	},
 }
 
-// TestDataTypeMismatch: if the data has another type, or an address, id or bounce cannot be read, the event contains the raw
-// data, the error, and the fields that could be read.
+// TestDataTypeMismatch: if the data does not match its payload type, or an address, an id or a bounce cannot be read, the
+// event contains the raw data, the error, and the fields that could be read.
 func TestDataTypeMismatch(t *testing.T) {
 	for _, row := range misfits {
 		for _, body := range []string{

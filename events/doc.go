@@ -27,11 +27,12 @@
 //
 // Any event can arrive in either JSON envelope, the compliance envelope or the general
 // envelope. An Email.Bounced or Email.ReportedAsSpam event has one of four payload types,
-// depending on how the email was sent; every other event has one. The documentation of
-// [Data] lists them.
+// depending on how the email was sent. Every other event name has only one payload type.
+// The documentation of [Data] lists the payload types.
 //
 // Fields can be in any order, and their names are case-sensitive. If a field is
-// duplicated, the last value is used. If it is missing, Parse sets it to its zero value.
+// duplicated, Parse uses the last value. If a field is missing, Parse sets it to its
+// zero value.
 //
 // # Null, absent and zero
 //
@@ -40,22 +41,22 @@
 // field that can be absent is a pointer or a slice, and is nil if it is absent. Fields of
 // all other types are always present and never null.
 //
-// A time is Unix seconds or ISO 8601 in JSON, and a [time.Time] in Go. Parse accepts both
-// forms in each field. Unix seconds can also be a string, have a fraction or be
-// milliseconds. They become times in UTC, and 0 becomes the zero time.
+// In JSON, a time is Unix seconds or ISO 8601; in Go, it is a [time.Time]. Parse accepts
+// both forms in each field. Unix seconds can also be a string, have a fraction or be
+// milliseconds. Parse converts them to a time in UTC, and converts 0 to the zero time.
 //
 // # Unknown events and fields
 //
-// The platform may add events, fields and values at any time, so they are not errors. The
-// data of an event with an unknown name is [Unknown]. To read unknown fields, use
-// [Event.Raw] or [Event.RawData]. Parse keeps unknown enumeration values unchanged. For
-// known values and event names, it ignores the letter case.
+// The platform may add events, fields and values at any time, so Parse does not treat
+// them as errors. The data of an event with an unknown name is [Unknown]. To read unknown
+// fields, use [Event.Raw] or [Event.RawData]. Parse keeps unknown enumeration values
+// unchanged. It ignores the letter case of known values and event names.
 //
 // # Errors
 //
 // If the body is not a JSON object or contains no event name, Parse returns a
-// [*ParseError] with the location. If other envelope fields or the data are invalid, Parse
-// returns no error:
+// [*ParseError] with the location of the error. If other envelope fields or the data are
+// invalid, Parse returns no error:
 //
 //   - A field with the wrong type is zero, and [Event.Mismatch] reports it. The handler in
 //     package webhook logs these errors. Ids may be numbers or strings, and numbers may
@@ -72,9 +73,9 @@
 // # Encoding
 //
 // For a parsed event or its copy, [json.Marshal] returns the original JSON value,
-// including unknown fields, with the changes that you made. A changed array replaces the
-// original array, so unknown fields of its elements are lost. Marshaling only ev.Data
-// writes no unknown fields.
+// including unknown fields, with the changes that you made. If you change an array,
+// unknown fields of its elements are lost, because the changed array replaces the
+// original array. If you marshal only ev.Data, all unknown fields are lost.
 //
 // To test a receiver, fill in an [Event] and marshal it:
 //
@@ -90,6 +91,6 @@
 // # Concurrency and memory
 //
 // Parse and all read-only methods of an event are safe for concurrent use. All strings in
-// an event share one copy of its body, so if your program keeps one for a long time, use
-// strings.Clone.
+// an event share one copy of its body. If your program keeps such a string for a long
+// time, copy it with strings.Clone.
 package events

@@ -30,9 +30,9 @@ type Event struct {
 	// envelope.
 	AccountID int64
 
-	// User is the user who caused the event. According to the specification, the
-	// user's fields are null except in Email.Rejected, Email.Error and
-	// Contact.Removed events.
+	// User is the user who caused the event. According to the specification, only
+	// Email.Rejected, Email.Error and Contact.Removed events contain the user; in other
+	// events, the user's fields are null.
 	User User
 
 	// IP is an IP address of the platform, or empty in the general envelope.
@@ -61,13 +61,13 @@ func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
 
 // Mismatch returns nil if all fields had the right type when e was parsed. A mismatch is, for
-// example, a tag that is a number instead of a string. If there are any, Mismatch returns an
-// [errors.Join] of a [*ParseError] for each, at most ten for the envelope and ten for the
-// data.
+// example, a tag that is a number instead of a string. If there are mismatches, Mismatch
+// returns an [errors.Join] that contains a [*ParseError] for each mismatch, at most ten for
+// the envelope and ten for the data.
 //
 // A field with the wrong type is zero in e, but MarshalJSON writes its original value. You
-// can log the errors, because they contain no values. Mismatch is fast if all types are
-// right; otherwise it parses the body again.
+// can log the errors from Mismatch, because they contain no values. Mismatch is fast if
+// all types are right; otherwise it parses the body again.
 func (e *Event) Mismatch() error {
 	if !e.mismatched {
 		return nil
@@ -96,8 +96,8 @@ type Unknown struct {
 	Raw json.RawMessage
 
 	// Err is nil if the name of the event is unknown. Otherwise Err is a [*ParseError] with
-	// the reason. Your handler should then return it, so that the platform retries the
-	// delivery until you have changed the handler.
+	// the reason. If Err is not nil, your handler should return it, so that the platform
+	// retries the delivery until you have changed the handler.
 	Err error
 
 	// Partial contains the valid fields if only an address, an id or a bounce is invalid. The
@@ -145,14 +145,18 @@ func ofCampaign(id ID) SendingType {
 	return SendingTypeCampaign
 }
 
-// Recipient returns the address of the contact, or "" if the event does not contain the
-// address. In this case, look up the email with [Event.EmailID]. For
-// SuppressedEmail.Added, Recipient returns the new entry in the suppression list, which
-// may be a pattern such as *@example.com.
+// Recipient returns the address of the contact. If the event does not contain the
+// address, Recipient returns "", and you can look up the email with [Event.EmailID].
+// For SuppressedEmail.Added, Recipient returns the new entry in the suppression list,
+// which may be a pattern such as *@example.com.
 //
-// Recipient, EmailID, ListID, ContactID and CampaignID read the usual fields of unknown
-// events: contact, email, list, campaign, email_address, email_id, list_id, contact_id and
-// campaign_id.
+// If the payload type is unknown, Recipient and four other methods read these fields of the data:
+//
+//   - Recipient: contact.email, email, email_address, suppressedEmail.email
+//   - EmailID: email.id, transactional_email.id, email_id
+//   - ListID: list.id, list_id
+//   - ContactID: contact.id, contact_id
+//   - CampaignID: campaign.id, campaign_id
 func (e *Event) Recipient() string {
 	if s := subjectOf(e.Data); s != nil {
 		return s.address
@@ -209,9 +213,9 @@ func (e *Event) CampaignID() ID {
 	return campaignOf(known(e.Data))
 }
 
-// Bounce returns the bounce, and reports whether the event contains it. Only Email.Bounced
-// events contain it, and only if the email was not sent through the Email API. For the
-// bounce of an Email API message, look up the email with [Event.EmailID].
+// Bounce returns the bounce, and reports whether the event contains a bounce. Only
+// Email.Bounced events contain one, and only if the email was not sent through the Email
+// API. For the bounce of an Email API message, look up the email with [Event.EmailID].
 func (e *Event) Bounce() (_ BounceDetail, ok bool) {
 	b := bounceOf(known(e.Data))
 	return b, b != (BounceDetail{})

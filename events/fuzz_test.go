@@ -139,8 +139,8 @@ func change(t *testing.T, ev *events.Event) {
 	require.Len(t, is, len(was), "received\n%s\nwritten\n%s", ev.Raw(), out)
 }
 
-// FuzzAgainstEncodingJSON: Parse reads all data that encoding/json accepts, and both read the same values, except that
-// Parse ignores the letter case of known values.
+// FuzzAgainstEncodingJSON: Parse accepts all data that encoding/json accepts, and both read the same values. The only
+// difference is that Parse ignores the letter case of known values.
 func FuzzAgainstEncodingJSON(f *testing.F) {
 	seeds(f)
 	names := memberNames(f)

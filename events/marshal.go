@@ -50,7 +50,8 @@ func (e *Event) encode() (json.RawMessage, error) {
 type writer interface{ write(w *jsonwrite.Writer) }
 
 // encodeCompliance returns the compliance envelope. It does not use encoding/json,
-// which would check and copy the output of each MarshalJSON method again.
+// because encoding/json would check and copy the output of each MarshalJSON method
+// again.
 func (e *Event) encodeCompliance() (json.RawMessage, error) {
 	w := jsonwrite.Writer{Bytes: make([]byte, 0, 512)}
 	w.Open('{')

@@ -53,8 +53,9 @@ func Parse(body []byte) (*Event, error) {
 	return nil, &ParseError{Path: "event", Want: "the name of an event", Event: e}
 }
 
-// parse returns an event if text is a JSON value, together with the first mismatches in its
-// envelope and its data. Otherwise it returns only the syntax error.
+// parse returns an event if text is a JSON value. It also returns the first mismatches
+// in the envelope and in the data. If text is not a JSON value, parse returns only the
+// syntax error.
 func parse(text string) (*Event, []*jsonscan.Error) {
 	c := newCursor(text)
 	env := envelope{Event: Event{raw: text}}

@@ -3,8 +3,8 @@ package events
 import "example.com/emailplatform/internal/json/jsonscan"
 
 // object reads an object with read. It allocates the object together with memory for the
-// event, because one allocation for both is cheaper. Any other value, including null, is
-// a mismatch, and the result is nil.
+// event, because one allocation for both is cheaper than two. If the value is not an
+// object, or is null, this is a mismatch, and the result is nil.
 func object[T any, P interface {
 	*T
 	Data
@@ -58,9 +58,9 @@ func noShape(c *jsonscan.Cursor) (Data, *Event) {
 }
 
 // sendingTypeOf reads ahead to find out how the email of a bounce or complaint was sent.
-// If the data has neither bounce nor fbl, the email was sent through the Email API.
-// Otherwise the names of the other fields determine the sending type. Unknown fields do
-// not change the result.
+// If the data has neither the field bounce nor the field fbl, the email was sent through
+// the Email API. Otherwise the names of the other fields determine the sending type.
+// Unknown fields do not change the result.
 func sendingTypeOf(c jsonscan.Cursor) (by SendingType) {
 	var detailed, emailAPI bool
 	for name, more := c.First(); more; name, more = c.Next() {

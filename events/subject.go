@@ -6,8 +6,9 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// subject contains the values that identify what an event is about. If one is invalid, the
-// data becomes Unknown, because a program could otherwise act on the wrong record.
+// subject contains the values that identify what an event is about. If one of these values
+// is invalid, the data becomes Unknown, because otherwise a program could act on the wrong
+// record.
 type subject struct {
 	address  string
 	email    string

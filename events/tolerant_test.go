@@ -190,8 +190,8 @@ func TestMismatchesAreLimited(t *testing.T) {
 	assert.Len(t, paths(ev), 10)
 }
 
-// TestManyMismatches: a nullable value of the wrong type is null, even after any number of mismatches. Finding the
-// path of a mismatch means parsing the body again, so Parse must not do it for each of them, or its time would be
+// TestManyMismatches: a nullable value of the wrong type is null, even after any number of mismatches. To find the
+// path of a mismatch, Parse must parse the body again. If it did this for each mismatch, its time would be
 // quadratic.
 func TestManyMismatches(t *testing.T) {
 	for n := range 15 {

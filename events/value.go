@@ -10,8 +10,8 @@ import (
 )
 
 // ID is the id of a contact, a list, a campaign or another resource. The platform writes
-// ids as numbers in some events, and as strings in others. An ID keeps this form, and
-// MarshalJSON writes it. The zero ID represents null.
+// ids as numbers in some events, and as strings in others. An ID keeps its original
+// form, and MarshalJSON writes it in this form. The zero ID represents null.
 //
 // The number 42 and the string "42" are the same id. Therefore compare ids with
 // [ID.Equal] instead of ==, and use [ID.String] for map keys.

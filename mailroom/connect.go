@@ -61,8 +61,8 @@ func (r *Room) findList(ctx context.Context) error {
 	return err
 }
 
-// subscribe finds or creates the webhook, and loads the secrets. Without a URL, the Room has
-// no webhook, but it still archives the webhooks of earlier releases.
+// subscribe finds or creates the webhook, and loads the secrets. If the Room has no URL,
+// it has no webhook, but still archives the webhooks of earlier releases.
 func (r *Room) subscribe(ctx context.Context) error {
 	var old []client.WebhookSummary
 	var current client.Webhook
@@ -248,8 +248,9 @@ const (
 )
 
 // reschedule stores overdue items again, so that an external queue gets jobs for them. It
-// does not change their times, which decide about their order and about alerts. While
-// sending is paused, only one worker can send, so reschedule stores only one email.
+// does not change their times, because the order of the items and the alerts depend on
+// them. While sending is paused, only one worker can send, so reschedule stores only one
+// email.
 func (r *Room) reschedule(ctx context.Context, _ string) (wait time.Duration, err error) {
 	return nothing, r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		p, err := peekPause(ctx, tx)

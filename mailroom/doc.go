@@ -1,13 +1,13 @@
-// Package mailroom sends emails at most once, and reports what happens to them to one function of the
-// application. With packages client and webhook alone, an application must write many parts itself: an
-// outbox, a queue of lookups, the resolution of unknown outcomes, a suppression list, the webhook with its
-// secrets, and a shutdown that waits.
+// Package mailroom sends emails at most once. It passes their outcomes, and later bounces, complaints and
+// unsubscriptions, to one function of the application. With packages client and webhook alone, an
+// application must write many parts itself: an outbox, a queue of lookups, the resolution of unknown
+// outcomes, a suppression list, the webhook with its secrets, and a shutdown that waits.
 //
 // A Room keeps its state in a [Store], which several processes can share. Package contrib/sqlstore
-// implements Store for PostgreSQL and SQLite with database/sql. It is meant for up to 10 emails per second
-// (measured in docs/performance.md). To distribute more emails to several machines, use module
-// contrib/riverjobs, which runs a Room with the job queue River. [MemoryStore] is for
-// tests. This code starts a Room and sends an email:
+// implements Store for PostgreSQL and SQLite with database/sql, for up to 10 emails per second (measured
+// in docs/performance.md). To send more emails from several machines, use module contrib/riverjobs, which
+// runs a Room with the job queue River. [MemoryStore] is for tests. This code starts a Room and sends an
+// email:
 //
 //	room, err := mailroom.New(c, store, mailroom.Options{
 //		URL:  "https://shop.example.com/hook",
@@ -33,8 +33,8 @@
 // # Sending
 //
 // [Room.Enqueue] adds an email with a key to the outbox. If the context carries a transaction of the
-// application, Enqueue uses it. The Room sends the email of a key at most once. If a request fails, the
-// next step depends on what the platform did:
+// application, Enqueue uses it. The Room sends the email of a key at most once. If the request to the
+// platform fails, the next step depends on what the platform did:
 //
 //   - If the platform certainly did not process the request, the Room sends the email
 //     again later, for at most [Options].RetryFor.
@@ -48,21 +48,22 @@
 //
 // While the platform fails, each request could leave another email with an unknown outcome. Therefore,
 // after a failed request, all processes stop sending emails of the outbox for [Options].Pause, which
-// doubles with each further failure. After the pause, one request is sent alone, and only if it succeeds,
-// all workers continue. So at the start of an outage, each request in progress can have an unknown
+// doubles with each further failure. After the pause, one worker sends one request. All workers continue
+// when this request succeeds. So at the start of an outage, each request in progress can have an unknown
 // outcome, but later only one request after each pause. After 30 s without a success, the next request is
-// sent alone too.
+// also sent alone.
 //
 // # Notices
 //
-// [Options].OnNotice receives the outcome of each email in the outbox, and bounces, complaints and
-// unsubscriptions. The Room stores the notice of an event in the transaction that records the event as
-// handled, so no notice is lost. If the event does not contain the address, the key or the kind of bounce,
-// the Room looks up the email, with at most one lookup per second. If the platform does not provide the
-// missing values within 4 hours, the notice does not contain them.
+// [Options].OnNotice receives the outcome of each email in the outbox. It also receives bounces,
+// complaints and unsubscriptions. When the Room handles an event, it stores the notice in the transaction
+// that records the event as handled, so no notice is lost. If the event does not contain the address, the
+// key or the kind of bounce, the Room looks up the email, with at most one lookup per second. If the
+// platform does not provide the missing values within 4 hours, the notice does not contain them.
 //
 // OnNotice runs in the transaction that deletes the notice. Therefore its writes in this transaction
-// happen exactly once, but other effects can happen again.
+// happen exactly once. Its other effects can happen again, because the Room repeats a transaction
+// that fails.
 //
 // The outcome of a key precedes all other notices with this key. Otherwise, notices have no order.
 //
@@ -76,16 +77,16 @@
 // # Start and shutdown
 //
 // A program can start while the platform is down: [New] sends no request, and [Room.Start] returns
-// immediately. The Room connects in the background, and creates the list and the webhook unless they
-// exist. Until then, it sends no email. While the webhook does not exist, it responds to deliveries with
-// 503, so the platform retries them.
+// immediately. The Room connects in the background, and creates the list and the webhook if they do not
+// exist. Until the Room has connected, it sends no email. While the webhook does not exist, the Room
+// responds to deliveries with 503, so the platform retries them.
 //
 // [Room.Close] waits for the requests in progress. If a process ends without Close, the
 // outcomes of these requests are unknown.
 //
 // If a release has another [Options].URL or other [Options].Events, its processes create their own webhook
-// beside the old one. So after a rollback, the processes of the earlier release can use the old webhook
-// again. While both webhooks exist, both deliver, and the Room deduplicates. The Room archives a webhook
-// that no process has used for 8 hours. If the URL changed, pass deliveries to the old URL to the Room for
-// these 8 hours, too.
+// and keep the old one. So after a rollback, the processes of the earlier release can use the old webhook
+// again. While both webhooks exist, the platform delivers events for both, and the Room deduplicates the
+// events. The Room archives a webhook that no process has used for 8 hours. If the URL changed, the
+// application must pass requests for the old URL to the Room during these 8 hours.
 package mailroom

@@ -21,10 +21,11 @@ type pending struct {
 // errIncomplete means that a bounce has neither a category nor an id for a lookup.
 var errIncomplete = errors.New("mailroom: bounce without a category and an email id")
 
-// Handle stores an event. If the application has its own handler, use Handle as the
-// function of [webhook.NewHandler]. Otherwise use ServeHTTP, which deduplicates and then
-// calls Handle. If the data of the event could not be parsed, it is an [events.Unknown]
-// with an error. Handle returns this error, so the platform retries the delivery.
+// Handle stores an event. If the application needs its own webhook handler, pass Handle
+// to [webhook.NewHandler]. Otherwise use ServeHTTP, which deduplicates deliveries and
+// then calls Handle. If the data of the event could not be parsed, it is an
+// [events.Unknown] with an error. Handle returns this error, so the platform retries the
+// delivery.
 func (r *Room) Handle(ctx context.Context, e *events.Event) error {
 	if unknown, _ := e.Data.(*events.Unknown); unknown != nil && unknown.Err != nil {
 		return unknown.Err
@@ -91,9 +92,9 @@ func (r *Room) accept(ctx context.Context, tx Tx, n Notice) error {
 	return r.notify(ctx, tx, "event:"+hash(id), n)
 }
 
-// acceptOutcome handles Email.Rejected and Email.Error for an email of the outbox. If the
-// response already contained the outcome, or the Room sends the email again, it does
-// nothing.
+// acceptOutcome handles Email.Rejected and Email.Error events for an email of the outbox.
+// If the response to the request already contained the outcome, or the Room sends the
+// email again, acceptOutcome does nothing.
 func (r *Room) acceptOutcome(ctx context.Context, tx Tx, n Notice) (done bool, err error) {
 	if n.Key == "" {
 		_, done, err = tx.Get(ctx, kindEvent, replacedKey(n.EmailID))

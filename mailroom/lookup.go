@@ -91,9 +91,9 @@ func (r *Room) lookedUp(ctx context.Context, tx Tx, id string, email client.Emai
 	return r.concludeLookup(ctx, tx, it, l, email, last)
 }
 
-// abandon reports whether this lookup is the last although its result is incomplete.
-// Lookups are repeated for the duration patience, because the platform may provide an
-// email or a bounce only after its event.
+// abandon reports whether the Room gives up after an incomplete result of a lookup. The
+// Room repeats incomplete lookups for the duration patience, because the platform may
+// deliver an event before it can return the email or the bounce.
 func (l *lookup) abandon(email client.Email, failure error) bool {
 	switch {
 	case errors.Is(failure, client.ErrNotFound), errors.Is(failure, client.ErrValidation): // perhaps not an id of the platform
@@ -135,8 +135,9 @@ func lookUpAgain(ctx context.Context, tx Tx, it Item, l lookup) error {
 	return tx.Put(ctx, it)
 }
 
-// concludeLookup resolves an unknown outcome, and accepts the notices that waited for the
-// lookup. If last is false, a notice that still lacks its bounce waits for another lookup.
+// concludeLookup resolves an unknown outcome, and accepts the notices that waited for
+// the lookup. If last is false, a notice that still lacks its bounce waits for another
+// lookup.
 func (r *Room) concludeLookup(ctx context.Context, tx Tx, it Item, l lookup, email client.Email, last bool) error {
 	key, wait, err := r.findKey(ctx, tx, l.EmailID, email)
 	if err != nil {
@@ -186,8 +187,8 @@ func (r *Room) findKey(ctx context.Context, tx Tx, id string, email client.Email
 }
 
 // match resolves an unknown outcome if email matches exactly one email of the outbox. If a
-// matching email is being sent, the caller must wait, because the response can contain the
-// id.
+// request for a matching email is in progress, the caller must wait, because the response
+// to this request can contain the id.
 func (r *Room) match(ctx context.Context, tx Tx, id string, email client.Email) (key string, wait bool, err error) {
 	if _, replaced, err := tx.Get(ctx, kindEvent, replacedKey(id)); err != nil || replaced {
 		return "", false, err
@@ -244,9 +245,9 @@ func (r *Room) sameEmail(m mail, email client.Email) bool {
 
 var mergeTag = regexp.MustCompile(`\{\{\s*(.*?)\s*\}\}`)
 
-// subject returns a pattern for the subject that the platform sends. It matches any text
-// for a merge tag without a custom attribute, because the platform can replace it with a
-// value of the contact.
+// subject returns a pattern for the subject that the platform sends. In the pattern, the
+// value of a custom attribute replaces its merge tag. Any other merge tag matches any
+// text, because the platform can replace the tag with a value of the contact.
 func subject(s client.EmailSubmission) *regexp.Regexp {
 	var b strings.Builder
 	text, rest := s.Content.Subject, 0

@@ -13,8 +13,8 @@ import (
 const maxRefs = 100 // items that ByRef returns
 
 // MemoryStore is an in-memory [Store] for tests, so its state is lost when the process
-// ends. It runs one transaction at a time, so a function that does not pass on its
-// context waits forever.
+// ends. It runs one transaction at a time. If a function in a transaction calls the
+// store without the context of the transaction, it waits forever.
 type MemoryStore struct {
 	mu    sync.Mutex
 	items map[itemKey]Item

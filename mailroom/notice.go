@@ -26,10 +26,10 @@ const (
 )
 
 // Outcome reports whether the notice is about the outcome of an email in the outbox. One
-// outcome can follow another, for example Sent after Unknown. After Rejected and Failed
-// there is no other, unless the application enqueues the key again. After Sent there is one
-// only if the platform later reports in an event that it rejected the email or failed to
-// send it.
+// outcome can follow another, for example Sent after Unknown. Rejected and Failed are the
+// last outcomes of a key, unless the application enqueues the key again. Another outcome
+// follows Sent only if an event reports later that the platform rejected the email or
+// failed to send it.
 func (r Reason) Outcome() bool { return r == Sent || r == Rejected || r == Failed || r == Unknown }
 
 // suppresses reports whether the Room must not send to the address again.

@@ -22,7 +22,8 @@ type Queue struct {
 
 // Queues returns the state of all queues, for metrics. Processes with the same store
 // have the same queues. The queue "unknown" contains the emails that [Room.Unknown]
-// returns; their age counts from the start of the request.
+// returns. Its field Oldest contains the time of the earliest request for one of these
+// emails.
 func (r *Room) Queues(ctx context.Context) (queues []Queue, err error) {
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		for _, kind := range []string{kindSend, kindLookup, kindNotice} {

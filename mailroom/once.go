@@ -9,9 +9,10 @@ import (
 )
 
 // NewOnce returns a [webhook.Once] that keeps the keys of events in a store for the given
-// time. A [Room] already uses one for its webhook. The function runs in the transaction
-// that stores the key, so its writes in this transaction happen exactly once. If the
-// store has one writer, calls with other keys wait for the function.
+// time. A [Room] already uses such a Once for its webhook. The function that handles an
+// event runs in the transaction that stores the event's key, so its writes in this
+// transaction happen exactly once. If the store has one writer, calls with other keys
+// wait until the function returns.
 func NewOnce(store Store, keep time.Duration) webhook.Once {
 	return &once{store: store, keep: keep}
 }

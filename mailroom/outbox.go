@@ -18,8 +18,8 @@ const (
 	sending Reason = "sending" // a worker has sent the request, or is about to send it
 )
 
-// mail is the value of an item of the kind "send". The Ref of the item identifies the
-// recipient's address until the outcome is known, and then the email.
+// mail is the value of an item of the kind "send". Until the outcome is known, the Ref
+// of the item identifies the recipient's address. After that, it identifies the email.
 type mail struct {
 	State      Reason                  `json:"state"`
 	Submission *client.EmailSubmission `json:"submission,omitempty"` // until the outcome is known
@@ -61,12 +61,12 @@ func putMail(ctx context.Context, tx Tx, key, ref string, due time.Time, m mail)
 //
 // The key identifies the email, for example "order-17". It must be 1 to 250 bytes of UTF-8
 // without NUL. The Room sends the email of a key at most once, so if the key is already in
-// the outbox, Enqueue does nothing. The only exception is a key with the outcome
-// [Rejected] or [Failed], whose email Enqueue adds again.
+// the outbox, Enqueue does nothing. However, if the outcome of the key is [Rejected] or
+// [Failed], Enqueue adds the email again.
 //
-// Make the key a part of the subject. Events and lookups resolve an unknown outcome by
-// address and subject, so without the key they could not distinguish several emails to one
-// address.
+// Make the key a part of the subject. The Room resolves an unknown outcome by comparing
+// the address and the subject with events and lookups. Without the key, it could not
+// distinguish several emails to one address.
 func (r *Room) Enqueue(ctx context.Context, key string, email client.EmailSubmission) error {
 	return r.EnqueueAt(ctx, time.Now(), key, email)
 }
@@ -154,8 +154,8 @@ func (r *Room) send(ctx context.Context, key string) (wait time.Duration, err er
 	return 0, r.record(ctx, key, m, email, sent)
 }
 
-// record calls conclude until it succeeds. After Close, it stops after three attempts, so
-// the outcome becomes unknown when the lease of the request ends.
+// record calls conclude until it succeeds. After Close, record gives up after three
+// attempts. The outcome then becomes unknown when the lease of the request ends.
 func (r *Room) record(ctx context.Context, key string, m mail, email client.SubmittedEmail, sent error) error {
 	for n := 1; ; n++ {
 		err := r.conclude(ctx, key, m, email, sent)
@@ -204,8 +204,9 @@ func (r *Room) claim(ctx context.Context, tx Tx, which string) (key string, m ma
 }
 
 // expire handles an email whose timer has run out. Either a process ended while it sent
-// the email, or the outcome has been known for KeepSent. A timer is an item of its own,
-// because the email would otherwise wait for the emails that were queued earlier.
+// the email, or the outcome has been known for KeepSent. A timer is an item of its own:
+// as a time of the email's item, it would wait until all emails that were queued
+// earlier have been sent.
 func (r *Room) expire(ctx context.Context, _ string) (wait time.Duration, err error) {
 	var due Item
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
@@ -271,7 +272,8 @@ func (r *Room) conclude(ctx context.Context, key string, m mail, email client.Su
 }
 
 // queueAgain postpones an email. The failed request may have created an email with the
-// status "error". queueAgain marks it as replaced, so an event about it is not an outcome.
+// status "error" on the platform. queueAgain marks this email as replaced, so an event
+// about it does not count as an outcome.
 func (r *Room) queueAgain(ctx context.Context, tx Tx, key string, m mail) error {
 	replaced := r.replace(ctx, tx, m.EmailID)
 	m.Attempt, m.EmailID, m.Later = "", "", m.Later+1

@@ -27,9 +27,9 @@ type pause struct {
 const probeWait = time.Second
 
 // mustWait returns how long a worker must wait, or 0 if it can send. After a pause, and
-// after a time without a success, it permits only one worker to send, and the others wait
-// for the result of this worker. Therefore an outage causes only one unknown outcome for
-// each pause.
+// after a time without a success, it permits only one worker to send. The other workers
+// wait for the result of this worker. Therefore an outage causes only one unknown outcome
+// for each pause.
 func (r *Room) mustWait(ctx context.Context, tx Tx, now time.Time) (time.Duration, error) {
 	p, err := peekPause(ctx, tx)
 	if err != nil || p.Proven.After(now) {
@@ -80,7 +80,8 @@ func lockPause(ctx context.Context, tx Tx) (it Item, p pause, err error) {
 
 // countResult ends the pause after a success, and begins or extends it after a failure. A
 // 403, a 404, a 409 and a response with the status "error" can concern only this email, so
-// they do neither. They only permit another worker to probe.
+// they neither end nor extend the pause. After such a response, another worker can probe
+// the platform.
 func (r *Room) countResult(ctx context.Context, tx Tx, started time.Time, sent error) error {
 	result := client.ResultOfSend(sent)
 	success := result == client.SendAccepted || result == client.SendRejected

@@ -127,8 +127,8 @@ func (tx between) ByRef(ctx context.Context, kind, ref string) ([]Item, error) {
 	return items, err
 }
 
-// TestResponseBetweenQueries: a bounce has its key if the response is recorded between two queries about the bounce, which
-// see different states in the isolation level READ COMMITTED.
+// TestResponseBetweenQueries: a bounce gets its key even if the response to the request is recorded between two queries
+// about the bounce. In the isolation level READ COMMITTED, these queries see different states.
 func TestResponseBetweenQueries(t *testing.T) {
 	for after := range 4 {
 		inBubble(t, func(t *testing.T, f *fixture) {

@@ -31,16 +31,18 @@ var (
 // Options configures a [Room]. OnNotice is required. The zero values of the other fields
 // are good defaults.
 type Options struct {
-	// OnNotice is called for each notice, in a transaction of the store, which ctx carries. If
-	// OnNotice returns an error or panics, the transaction is rolled back, and OnNotice is
-	// called again after a pause of 2 s, which doubles up to one hour. Therefore writes in the
-	// transaction happen exactly once, but other effects can happen again.
+	// OnNotice is called for each notice, in a transaction of the store. ctx carries this
+	// transaction. If OnNotice returns an error or panics, the transaction is rolled back, and
+	// the Room calls OnNotice again after a pause. The pause begins with 2 s and doubles up to
+	// one hour. Therefore writes in the transaction happen exactly once, but other effects can
+	// happen again.
 	//
 	// OnNotice must be safe for concurrent use. It must not call the platform, because the
 	// transaction stays open during the call, and it must not call [Room.Close], which waits
-	// for OnNotice. It can call [Room.Enqueue] and [Room.Resolve] with ctx. If it does so for
-	// the key of the notice itself, PostgreSQL can detect a deadlock with another worker. It
-	// then rolls back one of the two transactions, which the Room repeats.
+	// for OnNotice. It can call [Room.Enqueue] and [Room.Resolve] with ctx. If it calls them
+	// with the key of the notice, PostgreSQL can detect a deadlock with another worker.
+	// PostgreSQL then rolls back one of the two transactions, and the Room repeats this
+	// transaction.
 	OnNotice func(ctx context.Context, n Notice) error
 
 	// Observe, if not nil, is called for metrics after each call of OnNotice, when its
@@ -55,18 +57,18 @@ type Options struct {
 	Events []events.Name
 
 	// List is the name of a list for emails without a ListID. The Room creates the list and
-	// accepts its policy. Do not add contacts to it: on an empty list, only the suppression
-	// list causes rejections. By default, emails have no list.
+	// accepts its policy. Do not add contacts to this list. While the list is empty, only
+	// the suppression list causes rejections. By default, emails have no list.
 	List string
 
 	// Workers is the number of concurrent requests to send. The default is 4.
 	Workers int
 
-	// External is for a store with a job queue, such as contrib/riverjobs. Start then starts no
-	// workers, because the queue calls [Room.Work]. If an item has no job, for example because
-	// it was stored before the application used the queue, it becomes overdue. Therefore the
-	// Room stores items that are overdue for 15 minutes again, so that the queue gets another
-	// job for them.
+	// External is for a store with a job queue, such as contrib/riverjobs. With External, Start
+	// starts no workers, because the queue calls [Room.Work]. An item may have no job, for
+	// example because it was stored before the application used the queue. Such an item becomes
+	// overdue. The Room therefore stores an item again when it is overdue for 15 minutes, so
+	// that the queue gets a job for it.
 	External bool
 
 	// SendTimeout limits each call to send an email, with its retries. The default is
@@ -78,7 +80,7 @@ type Options struct {
 	Pause, MaxPause time.Duration
 
 	// RetryFor is how long the Room sends an email again if the platform does not accept it for
-	// a reason that may end. The time begins with the first request. When it is over, the
+	// a temporary reason. The time begins with the first request. At the end of this time, the
 	// outcome is [Failed]. The default is 24 hours.
 	RetryFor time.Duration
 
@@ -86,8 +88,9 @@ type Options struct {
 	// processes. The default is 1 s.
 	Poll time.Duration
 
-	// KeepSent is how long the store keeps the key of an email after its outcome is known. Then
-	// Enqueue with the same key sends another email. By default, keys are kept forever.
+	// KeepSent is how long the store keeps the key of an email after its outcome is known. When
+	// the key has been deleted, Enqueue with the same key sends another email. By default, keys
+	// are kept forever.
 	KeepSent time.Duration
 
 	// Webhook contains further options of the handler. The Room sets Once.
@@ -172,9 +175,9 @@ func New(c *client.Client, store Store, opts Options) (*Room, error) {
 	}, nil
 }
 
-// Start starts the goroutines that send, look up emails, and call OnNotice. It returns
-// immediately, even if the platform is down. If the Room was started or closed before, Start
-// does nothing.
+// Start starts the goroutines that send emails, look up emails, and call OnNotice. It
+// returns immediately, even if the platform is down. If the Room was already started or
+// closed, Start does nothing.
 func (r *Room) Start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,11 +205,11 @@ func (r *Room) Start() {
 }
 
 // Work does the work of one [Item] if the item is still due: it sends an email, looks up an
-// email or calls OnNotice. With [Options].External, a job queue calls Work when the time of
-// an item has come, if [Item.IsWork] returns true for the item. Before Work sends an email,
-// it waits for at most 5 s until the Room has connected. If wait is positive, call Work again
-// after this time. After an error, call it again too, because the error is from the store,
-// [ErrNotConnected], [ErrClosed] or the end of ctx.
+// email or calls OnNotice. With [Options].External, if [Item.IsWork] returns true for an
+// item, a job queue calls Work when the time of the item has come. Before Work sends an
+// email, it waits for at most 5 s until the Room has connected. If wait is positive, call
+// Work again after this time. If Work returns an error, call Work again too, because the
+// error is from the store, [ErrNotConnected], [ErrClosed] or the end of ctx.
 func (r *Room) Work(ctx context.Context, kind, key string) (wait time.Duration, err error) {
 	if err := r.enter(); err != nil {
 		return 0, err
@@ -239,9 +242,10 @@ func (r *Room) await(ctx context.Context) error {
 	}
 }
 
-// Close stops the Room. It waits for the calls of OnNotice and, for at most SendTimeout and
-// 30 s, for the requests in progress. The remaining work stays in the store, and a later
-// Room continues with it, even in another process. The error is always nil.
+// Close stops the Room. It waits until the calls of OnNotice have returned. It also
+// waits for requests in progress, for at most SendTimeout plus 30 s. The remaining work
+// stays in the store, and a later Room continues with it, even in another process. The
+// error is always nil.
 func (r *Room) Close() error {
 	r.mu.Lock()
 	if !r.closed {
@@ -312,8 +316,8 @@ func doubled(first time.Duration, n int, most time.Duration) time.Duration {
 func normal(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
 
 // encode encodes a value of this package, which cannot fail. It replaces invalid UTF-8,
-// because the value of an item must be UTF-8, but the body of an event may not be, for
-// example if it quotes a mail server.
+// because a store accepts only UTF-8 as the value of an item. The body of an event may
+// contain invalid UTF-8, for example if it quotes a mail server.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

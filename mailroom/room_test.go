@@ -427,8 +427,8 @@ func TestArchivedByAnother(t *testing.T) {
 	})
 }
 
-// TestLeaseBehindBacklog: the outcome of a killed process is known after the lease, although emails that were queued earlier
-// still wait, in a pause, too.
+// TestLeaseBehindBacklog: after a process was killed while it sent an email, the outcome of this email becomes unknown when
+// the lease ends. Neither emails that were queued earlier nor a pause delays this.
 func TestLeaseBehindBacklog(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()
@@ -618,9 +618,9 @@ func TestExternal(t *testing.T) {
 	})
 }
 
-// TestOrderOfNotices: the bounce arrives before the response of the request that sent the email, and the first calls
-// of OnNotice fail. Nevertheless, the outcome comes before the bounce, the bounce has the key, and the address is
-// suppressed immediately.
+// TestOrderOfNotices: the bounce arrives before the response to the request that sent the email, and the first calls
+// of OnNotice fail. Nevertheless, OnNotice receives the outcome before the bounce, the bounce has the key, and the
+// address is suppressed immediately.
 func TestOrderOfNotices(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.use(late{f.platform.Transport(), 5 * time.Second})

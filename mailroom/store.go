@@ -32,9 +32,9 @@ func (it Item) IsWork() bool {
 	return !it.Due.IsZero() && (it.Kind == kindSend || it.Kind == kindLookup || it.Kind == kindNotice)
 }
 
-// getOrInsert returns an item, which the transaction then has locked. If the item does not
-// exist, getOrInsert inserts it, because otherwise there would be nothing to lock, and
-// another transaction could insert it in the meantime.
+// getOrInsert returns an item, and locks it until the transaction ends. If the item does
+// not exist, getOrInsert inserts it. Otherwise there would be nothing to lock, and another
+// transaction could insert the item in the meantime.
 func getOrInsert(ctx context.Context, tx Tx, it Item) (Item, error) {
 	for {
 		if inserted, err := tx.Insert(ctx, it); err != nil || inserted {
@@ -50,8 +50,8 @@ func getOrInsert(ctx context.Context, tx Tx, it Item) (Item, error) {
 const nothing = time.Duration(-1)
 
 // take returns the item with the key, or the earliest item of the kind if key is "". If the
-// item's time comes soon, wait is positive. If there is no such item, or its time comes
-// later, wait is the constant nothing.
+// time of the item comes soon, wait is positive. If the item does not exist or its time
+// comes later, wait is the constant nothing.
 func take(ctx context.Context, tx Tx, kind, key string) (it Item, wait time.Duration, err error) {
 	now := time.Now()
 	if key == "" {
@@ -96,10 +96,10 @@ type Tx interface {
 // Store keeps the state of a [Room]. Several processes can share a Store, and it must be
 // safe for concurrent use. To test an implementation, use package mailroomtest.
 type Store interface {
-	// Update calls fn in a transaction, which the context for fn carries. Update commits if fn
-	// returns nil, and rolls back if fn returns an error or panics, or if ctx is canceled. If
-	// ctx already carries a transaction of the store, Update uses this transaction and does
-	// not end it. Update calls fn only once, even after a rollback.
+	// Update calls fn in a transaction. The context that fn receives carries the transaction.
+	// Update commits if fn returns nil, and rolls back if fn returns an error or panics, or if
+	// ctx is canceled. If ctx already carries a transaction of the store, Update uses this
+	// transaction and does not end it. Update calls fn only once, even after a rollback.
 	Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
 	// AfterCommit calls f after the transaction in ctx has been committed. After a rollback,
 	// or if the store cannot observe the commit, it does not call f.

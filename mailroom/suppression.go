@@ -6,10 +6,10 @@ import (
 )
 
 // Suppress adds an address, or a pattern such as *@example.com or local@*, to the Room's
-// suppression list, so the Room does not send to the address. You need it only for your
-// own entries, because the Room adds other addresses itself: after hard bounces,
-// complaints and global unsubscriptions, and when the platform adds an entry to its own
-// suppression list.
+// suppression list. The Room sends no email to these addresses. You need Suppress only
+// for your own entries. The Room itself adds addresses after hard bounces, complaints
+// and global unsubscriptions, and when the platform adds an entry to its own suppression
+// list.
 func (r *Room) Suppress(ctx context.Context, pattern string) error {
 	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error { return suppress(ctx, tx, pattern, Suppressed) })
 }

@@ -17,8 +17,9 @@ type Unresolved struct {
 // timer is an Unresolved, so Unknown need not lock the email itself.
 const unknownRef = "unknown"
 
-// Unknown returns up to 100 emails whose outcome is unknown. Events resolve many of them, but
-// not if the recipient does nothing. For the others, an operator must call [Room.Resolve].
+// Unknown returns up to 100 emails whose outcome is unknown. Many of them are resolved by an
+// event, for example when the recipient opens the email. For the others, an operator must
+// call [Room.Resolve].
 func (r *Room) Unknown(ctx context.Context) (list []Unresolved, err error) {
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		items, err := tx.ByRef(ctx, kindTimer, unknownRef)

@@ -28,9 +28,9 @@
 //
 // Every delivery has the header X-Service-Signature with the base64-encoded HMAC of its body, keyed with
 // the secret of the webhook (specification, "Authentication"). The handler verifies the exact bytes
-// before it parses them. The hash function (SHA-256 or SHA-512; see [ParseSecret]) belongs to the secret,
-// so a request cannot choose it. If several webhooks use one URL, pass all secrets to [NewVerifier]. If
-// secrets change while the program runs, use [NewVerifierFunc].
+// before it parses them. The hash function (SHA-256 or SHA-512; see [ParseSecret]) is part of the
+// [Secret], so a request cannot choose it. If several webhooks use one URL, pass all secrets to
+// [NewVerifier]. If secrets change while the program runs, use [NewVerifierFunc].
 //
 // # Responses
 //
@@ -53,14 +53,15 @@
 //
 // The handler reports failures to the log and to [Options].Observe, never to the sender. One panic has
 // its own meaning: if the function panics with [http.ErrAbortHandler], net/http closes the connection
-// without a response. A framework may recover from this panic; then the response is 500.
+// without a response. If a framework recovers from this panic, the response is 500.
 //
 // # Duplicate deliveries
 //
 // The platform delivers each event at least once. In addition, anyone who recorded a delivery can repeat
 // it, because the signature does not include a timestamp. Therefore the handler deduplicates with a
-// [Once], a store of the ids of handled events. Events in the general envelope have no id. For them, the
-// handler uses the SHA-256 of the body, so two events with identical bodies count as one.
+// [Once], a store of the ids of handled events. Events in the general envelope have no id. The handler
+// identifies such an event by the SHA-256 of its body, so two of these events with identical bodies
+// count as one.
 //
 // The handler calls your function for each delivery of an event until a call succeeds, and skips later
 // duplicates. It never calls the function concurrently for the same event.
@@ -70,16 +71,16 @@
 // a call to the function and before the write to the store, the event is handled again. Only a store that
 // shares a transaction with the function prevents this.
 //
-// The function has 10 seconds, because the platform then closes the connection and retries the delivery
-// later. Most servers cancel the function's context when the connection is closed; for others, see
-// [Options].Timeout. Until the function returns, the response to a retry is 503. Use a queue for work
-// that can exceed 10 seconds.
+// Your function must return within 10 seconds, because the platform then closes the connection and
+// retries the delivery later. Most servers cancel the function's context when the connection is closed;
+// for other servers, see [Options].Timeout. If a retry arrives while the function still runs, its
+// response is 503. Use a queue for work that can exceed 10 seconds.
 //
 // # Maximum age
 //
-// [Options].MaxAge rejects old events. This limit is off by default, because retries, the webhook's rate
-// limit and archived webhooks can delay a legitimate delivery for hours, and a deduplication store
-// protects against replays without rejecting late deliveries. The limit does not apply to an event
+// [Options].MaxAge rejects old events. By default, there is no limit, because retries, the webhook's
+// rate limit and archived webhooks can delay a legitimate delivery for hours. A deduplication store
+// protects against replays without rejecting such deliveries. The limit does not apply to an event
 // without a readable time. Otherwise the platform would retry such an event without success until it is
 // lost.
 //
@@ -90,7 +91,7 @@
 //
 // # Concurrency
 //
-// A [Verifier], a [MemoryOnce], and the handlers from [NewHandler] and [Middleware]
-// are safe for concurrent use. The package starts goroutines only for the function of
-// [NewVerifierFunc].
+// A [Verifier], a [MemoryOnce], and the handlers from [NewHandler] and [Middleware] are
+// safe for concurrent use. The package starts a goroutine only for each call to the
+// function that you pass to [NewVerifierFunc].
 package webhook

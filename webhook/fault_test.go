@@ -84,8 +84,8 @@ func TestConnectionClosed(t *testing.T) {
 	}
 }
 
-// TestCanceledRequest: if a delivery is canceled before the function is called, this is not logged. Other failures
-// are reported even if the request was canceled.
+// TestCanceledRequest: if a delivery is canceled before the function is called, the handler does not log this. It
+// reports other failures even if the request was canceled.
 func TestCanceledRequest(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -10,8 +10,8 @@ import (
 
 func tooShortFIPS(s Secret) bool { return fips140.Enforced() && len(s.Reveal()) < 14 }
 
-// TestUnusableKeys: in FIPS 140-only mode crypto/hmac panics for keys of less than 14 bytes. Functions that take a
-// secret must return an error, as for the zero Secret.
+// TestUnusableKeys: in FIPS 140-only mode, crypto/hmac panics for keys of less than 14 bytes. Functions that take
+// a secret must return an error instead, as they do for the zero Secret.
 func TestUnusableKeys(t *testing.T) {
 	mode, short := "any key", ""
 	if fips140.Enforced() {

@@ -17,8 +17,8 @@ import (
 
 var floodSize = flag.Int("flood.events", 10_000, "how many events a flood has")
 
-// TestFlood: eight senders deliver concurrently, and each repeats an event until it succeeds. In the end, each event
-// has been handled successfully once.
+// TestFlood: eight senders deliver events concurrently. Each sender repeats an event until a delivery succeeds. In
+// the end, each event has been handled successfully once.
 func TestFlood(t *testing.T) {
 	f := newFlood(t)
 	next := make(chan int)
@@ -50,9 +50,9 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// flood adds failures to deliveries: 30 % of the calls fail, a third of these by a panic. 10 % of the connections
-// are closed after handling, and 10 % of the deliveries have a duplicate at the same time. All receivers share one
-// store.
+// flood adds failures to deliveries. Of the calls to the function, 30 % fail, a third of them by a panic. Of the
+// connections, 10 % are closed after handling, and 10 % of the deliveries have a simultaneous duplicate. All
+// receivers share one store.
 type flood struct {
 	receivers []http.Handler
 

@@ -23,10 +23,10 @@ type handler struct {
 // calls the function handle for each event. The function must be safe for concurrent
 // use. See "Responses" in the package documentation.
 //
-// If handle returns nil, the event counts as handled. If it returns an error or panics,
-// the platform retries the delivery. The context of handle is derived from the
-// request's context, which is canceled when the platform closes the connection after 10
-// seconds. NewHandler panics if v or handle is nil.
+// If handle returns nil, the event counts as handled. If handle returns an error or
+// panics, the platform retries the delivery. The context of handle is derived from the
+// request's context. The server cancels it when the platform closes the connection
+// after 10 seconds. NewHandler panics if v or handle is nil.
 func NewHandler(v *Verifier, handle func(context.Context, *events.Event) error, opts Options) http.Handler {
 	if handle == nil {
 		panic("webhook: NewHandler needs a function")

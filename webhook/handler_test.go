@@ -152,8 +152,8 @@ func TestHandlerStatus(t *testing.T) {
 	}
 }
 
-// TestBodyAlreadyRead: if another handler has read a part of the body, the platform retries, and the error names the cause
-// instead of an invalid signature.
+// TestBodyAlreadyRead: if another handler has already read a part of the body, the platform retries the delivery. The
+// error names this cause instead of an invalid signature.
 func TestBodyAlreadyRead(t *testing.T) {
 	for name, n := range map[string]int64{"a part": 5, "all": int64(len(eventBody))} {
 		h, o := newHandler(t, succeed, Options{})

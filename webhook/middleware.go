@@ -9,18 +9,17 @@ import (
 )
 
 // Middleware verifies deliveries for your own handler, and rejects the same requests as
-// [NewHandler]. The next handler gets the [Delivery] with [FromContext], and can read the
-// body again. The next handler must respond, and must deduplicate with a [Once] and
-// Delivery.Key. If it panics before it responds, the response is 500, and the panic
-// continues.
+// [NewHandler]. Your handler gets the [Delivery] with [FromContext], and can read the
+// body again. It must respond, and must deduplicate with a [Once] and Delivery.Key. If
+// your handler panics before it responds, the response is 500, and the panic continues.
 //
 // [Options].Observe receives only rejected requests. [Options].Logger also receives
 // deliveries with fields of an unexpected type. Middleware panics if [Options].Once is
 // set or v is nil.
 //
-// After it has rejected a request, Middleware does not call the next handler. In Gin,
-// however, the framework calls the next handler, so abort the chain as docs/how-do-i.md
-// does.
+// After Middleware has rejected a request, it does not call the next handler. However,
+// Gin then calls the next handler itself, so abort Gin's chain as docs/how-do-i.md
+// shows.
 func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
 	if opts.Once != nil {
 		panic("webhook: Middleware does not support Options.Once")

@@ -15,9 +15,9 @@ var ErrInFlight = errors.New("webhook: event already being handled")
 // arrive hours later, or at the same time on another connection.
 //
 // To share a store between processes, implement Once with a database, and test it with
-// package webhooktest. If the database has transactions, Do can begin one, pass it to
-// fn in the context, and commit it together with the key. Writes of fn in this
-// transaction happen exactly once, even if the process crashes.
+// package webhooktest. If the database has transactions, Do can begin a transaction,
+// pass it to fn in the context, and commit it together with the key. The writes of fn
+// in this transaction happen exactly once, even if the process crashes.
 type Once interface {
 	// Do calls fn, unless a call with the same key has already succeeded. A key can
 	// contain any bytes, and keys are compared byte by byte.
@@ -45,12 +45,12 @@ type Once interface {
 
 // MemoryOnceOptions limits a [MemoryOnce]. The zero value is a good default.
 type MemoryOnceOptions struct {
-	// MaxEntries is the maximum number of handled events. If there are more, the store
-	// deletes the oldest. An event whose key is a UUID uses about 200 bytes. 0 or a
-	// negative value means 1,000,000.
+	// MaxEntries is the maximum number of handled events in the store. If the number is
+	// exceeded, the store deletes the oldest events. An event whose key is a UUID uses
+	// about 200 bytes. 0 or a negative value means 1,000,000.
 	MaxEntries int
-	// MaxAge is the time after which a handled event is deleted. If it is less than 8
-	// hours, late deliveries of the event are handled again (see "Late deliveries" in
+	// MaxAge is the time after which a handled event is deleted. If MaxAge is less than 8
+	// hours, an event can be handled again after a late delivery (see "Late deliveries" in
 	// docs/production.md). 0 or a negative value means 7 days.
 	MaxAge time.Duration
 }

@@ -22,28 +22,29 @@ type Options struct {
 	// there is no limit; see "Maximum age" in the package documentation.
 	MaxAge time.Duration
 
-	// Once deduplicates events. The default is a new MemoryOnce, but several processes
-	// that receive the same webhook need a shared store. A store can be faulty: if Do
-	// returns true and nil without a successful call to the function, the response is 500,
-	// so the platform retries.
+	// Once deduplicates events. The default is a new MemoryOnce. If several processes
+	// receive the deliveries of a webhook, they need a shared store. If a faulty store
+	// returns true and nil from Do without a successful call to the function, the response
+	// is 500, so the platform retries the delivery.
 	Once Once
 
 	// KeyPrefix is the prefix of all deduplication keys. If different handlers share a
-	// store, each needs its own prefix, because otherwise only one of them receives each
-	// event.
+	// store, each handler needs its own prefix. Without it, only one of the handlers would
+	// process each event.
 	KeyPrefix string
 
 	// Key returns the deduplication key for a delivery. If Key is nil or returns "", the
-	// default key applies, which d.Key contains: the id of the event. If there is no id,
-	// or the id contains only zeros or U+FFFD (the replacement for invalid UTF-8), the
-	// default key is "sha256:" followed by the body's SHA-256 in hex. So two events without
-	// ids count as one if their bodies are identical.
+	// handler uses the default key, which the field d.Key contains. The default key is the
+	// id of the event. If there is no id, or the id contains only zeros or U+FFFD (the
+	// replacement for invalid UTF-8), the default key is "sha256:" followed by the body's
+	// SHA-256 in hex. So two events without ids count as one if their bodies are
+	// identical.
 	Key func(d Delivery) string
 
-	// Timeout limits the duration of the function and of Once: their context expires after
-	// Timeout, and the response to a delivery that fails for this reason is 500. Set
-	// Timeout if the server does not cancel the context of a request when the client
-	// disconnects, as with Fiber. 0 or a negative value means no limit.
+	// Timeout limits the duration of the function and of Once. Their context expires after
+	// Timeout, and if the delivery fails for this reason, the response is 500. Set Timeout
+	// if the server does not cancel the context of a request when the client disconnects,
+	// as with Fiber. 0 or a negative value means no limit.
 	Timeout time.Duration
 
 	// Logger receives one record for each delivery, at one of three levels:

@@ -21,8 +21,8 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// TestDuplicateDelivery: an old signature stays valid, so only the key of an event identifies a duplicate. An invalid
-// id is not used as the key, because different invalid ids are decoded to the same text.
+// TestDuplicateDelivery: an old signature stays valid, so only the key of an event identifies a duplicate. An id with
+// invalid UTF-8 is not used as the key, because different invalid ids are decoded to the same text.
 func TestDuplicateDelivery(t *testing.T) {
 	withID := func(id string) string { return `{"event":"Email.Error","id":` + id + `,"user":5,"data":{}}` }
 	for _, tt := range []struct {

@@ -25,8 +25,8 @@ type Outcome struct {
 	Duplicate bool
 	// Err is the reason for a failure, or nil if Status is 2xx. Err matches
 	// ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a *PanicError, an
-	// *events.ParseError, or an error from the function or Once. Other failures, such as a
-	// body that is too large, have no exported error, so Err then contains only a
+	// *events.ParseError, or an error from the function or Once. For other failures, such
+	// as a body that is too large, there is no exported error, and Err contains only a
 	// description.
 	Err error
 	// Duration is the time from the start of the handler to the response.

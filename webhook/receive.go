@@ -120,8 +120,8 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 	return d, nil
 }
 
-// diagnose returns the rejection for a body whose verification failed with err. After a 4xx
-// status, a platform could drop the event, so the status is 503 if the receiver's
+// diagnose returns the rejection for a body whose verification failed with err. A platform
+// could drop an event after a 4xx status. Therefore the status is 503 if the receiver's
 // configuration could be the cause.
 func (rc *receiver) diagnose(r *http.Request, body []byte, signature string, err error) error {
 	encoding := strings.Join(headers(r, "Content-Encoding"), ", ")
@@ -167,9 +167,8 @@ func headers(r *http.Request, name string) []string {
 	return values
 }
 
-// signature returns the only signature header. It rejects a request with
-// several signature headers, because a proxy and the receiver could use
-// different ones.
+// signature returns the only signature header. It rejects a request with several
+// signature headers, because a proxy and the receiver could choose different headers.
 func (rc *receiver) signature(r *http.Request) (string, error) {
 	values := headers(r, rc.opts.SignatureHeader)
 	switch {
@@ -232,7 +231,8 @@ func (rc *receiver) context(r *http.Request, d *Delivery) (context.Context, cont
 }
 
 // fresh returns an error if the event is older than the age limit. It accepts an event
-// without a time, because the platform would retry it without success until it is lost.
+// without a time. Otherwise the platform would retry such an event without success
+// until it is lost.
 func (rc *receiver) fresh(event *events.Event) error {
 	if rc.opts.MaxAge <= 0 || event.Time.IsZero() {
 		return nil

@@ -48,11 +48,11 @@ type Secret struct {
 // ParseSecret returns a [Secret]. The arguments are the fields secret and hash_function
 // of a webhook. The letter case of hashFunction is ignored, and its default is SHA256.
 //
-// ParseSecret returns an error if the hash function is not SHA256 or SHA512, or if the
-// text is empty, or begins or ends with white space. For example, a secret from a file
-// often ends with a line break, which would invalidate every signature. In FIPS 140-only
-// mode (GODEBUG=fips140=only), the text must be at least 14 bytes long. The error does
-// not contain the secret.
+// ParseSecret returns an error if the hash function is not SHA256 or SHA512, if the text
+// is empty, or if the text begins or ends with white space. White space would invalidate
+// every signature: for example, a secret from a file often ends with a line break. In
+// FIPS 140-only mode (GODEBUG=fips140=only), the text must be at least 14 bytes long.
+// The error does not contain the secret.
 func ParseSecret(text, hashFunction string) (Secret, error) {
 	if strings.TrimSpace(text) == "" {
 		return Secret{}, errors.New("webhook: secret must not be empty")

@@ -36,9 +36,9 @@ type Verifier struct {
 }
 
 // NewVerifier returns a Verifier that accepts signatures with any of the secrets. If
-// several webhooks use one URL, pass all their secrets. For secrets that change, use
-// [NewVerifierFunc]. NewVerifier returns an error if there is no secret, or if a secret is
-// the zero Secret.
+// several webhooks use one URL, pass the secrets of all these webhooks. If the secrets
+// change while the program runs, use [NewVerifierFunc]. NewVerifier returns an error if
+// there is no secret, or if a secret is the zero Secret.
 func NewVerifier(secrets ...Secret) (*Verifier, error) {
 	keys, err := newKeys(secrets)
 	if err != nil {
@@ -49,8 +49,9 @@ func NewVerifier(secrets ...Secret) (*Verifier, error) {
 
 // Verify returns nil if the signature of body is valid, and otherwise
 // [ErrMissingSignature], [ErrInvalidSignature] or [ErrNoSecrets]. The body must be the
-// received bytes, because JSON that was decoded and encoded again may differ. The
-// signature must be the HMAC in standard, padded base64 (specification, "Authentication").
+// received bytes, because JSON that was decoded and encoded again may differ from them.
+// The signature must be the HMAC in standard, padded base64 (specification,
+// "Authentication").
 //
 // For a Verifier from [NewVerifierFunc], Verify can call the function that
 // returns the secrets.

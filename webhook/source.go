@@ -14,15 +14,16 @@ import (
 
 // SourceOptions configures [NewVerifierFunc]. The zero value is a good default.
 type SourceOptions struct {
-	// MaxAge is the maximum age of the loaded secrets. If they are older, the next verification
-	// reloads them. So a secret that was removed stays valid until the next successful reload. A
-	// MaxAge below MinInterval has no effect. 0 or a negative value means 1 minute.
+	// MaxAge is the maximum age of the loaded secrets. When it is exceeded, the next
+	// verification reloads the secrets. A removed secret therefore stays valid until the next
+	// successful reload. If MaxAge is less than MinInterval, it acts like MinInterval. 0 or a
+	// negative value means 1 minute.
 	MaxAge time.Duration
 
 	// MinInterval is the minimum time between two calls to the function. If a signature matches
-	// no secret, the Verifier reloads the secrets, so a new secret is valid after at most
-	// MinInterval. However, invalid signatures can therefore cause one reload per MinInterval. 0
-	// or a negative value means 5 seconds.
+	// no secret, the Verifier reloads the secrets, so a new secret is accepted after at most
+	// MinInterval. However, requests with invalid signatures can therefore cause one reload per
+	// MinInterval. 0 or a negative value means 5 seconds.
 	MinInterval time.Duration
 
 	// Timeout limits each call to the function, even if the function ignores its
@@ -35,10 +36,10 @@ type SourceOptions struct {
 	// retries.
 	Lazy bool
 
-	// OnError, if not nil, is called after each failed call to the function, except a call by
-	// NewVerifierFunc, which returns the error itself. After a panic, the error is a
-	// *PanicError. OnError must be safe for concurrent use. By default, failures are logged with
-	// slog.Default at warn level.
+	// OnError, if not nil, is called after each failed call to the function. It is not called if
+	// the first call in NewVerifierFunc fails, because NewVerifierFunc returns this error
+	// itself. After a panic, the error is a *PanicError. OnError must be safe for concurrent
+	// use. By default, failures are logged with slog.Default at warn level.
 	OnError func(error)
 }
 
@@ -54,20 +55,19 @@ func (o SourceOptions) withDefaults() SourceOptions {
 
 // NewVerifierFunc returns a Verifier that obtains its secrets from the function secrets, so a
 // secret rotation needs no restart. Unless [SourceOptions].Lazy is set, NewVerifierFunc calls
-// secrets immediately, and returns its error. Later, [Verifier.Verify] calls secrets if the
-// loaded secrets are older than [SourceOptions].MaxAge or if none of them matches a
-// signature.
+// secrets immediately, and returns an error if this call fails. Later, [Verifier.Verify]
+// calls secrets if the loaded secrets are older than [SourceOptions].MaxAge, or if none of
+// them matches a signature.
 //
 // Each call to secrets runs on its own goroutine, with a context that expires after
-// [SourceOptions].Timeout. During a call, the Verifier uses the last valid secrets. Only if
-// none of them matches a signature, Verify waits for the new secrets, up to Timeout. A call
-// fails if the function returns an error, panics, exceeds Timeout, or returns no secret or an
-// invalid secret. The Verifier then calls [SourceOptions].OnError and keeps the last valid
-// secrets.
+// [SourceOptions].Timeout. During a call, Verify uses the last valid secrets. If none of them
+// matches the signature, Verify waits up to Timeout for the new secrets. A call fails if the
+// function returns an error, panics, exceeds Timeout, or returns no secret or an invalid
+// secret. The Verifier then calls [SourceOptions].OnError and keeps the last valid secrets.
 //
-// If a call to secrets exceeds Timeout, the Verifier ignores its result, and may call secrets
-// again while the first call runs. If ten calls have not returned, the Verifier calls only
-// OnError until one of them returns.
+// If a call to secrets exceeds Timeout, the Verifier ignores the result of this call, and may
+// call secrets again while the first call still runs. While ten calls have not returned, the
+// Verifier does not call secrets, but reports an error to OnError.
 func NewVerifierFunc(
 	ctx context.Context, secrets func(context.Context) ([]Secret, error), opts SourceOptions,
 ) (*Verifier, error) {
@@ -110,9 +110,9 @@ func (s *source) current() []*key {
 	return s.keys
 }
 
-// newer returns keys that are newer than tried, or nil if there are none. It
-// waits for the call in progress, or starts a new call if MinInterval has
-// passed.
+// newer returns keys that are newer than the keys tried, or nil if there are none. It
+// waits for the call in progress. If no call is in progress and MinInterval has passed,
+// it starts a new call.
 func (s *source) newer(tried []*key) []*key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (s *source) refresh() {
 }
 
 // maxRunning is the maximum number of calls to the function that have not returned. Without
-// this limit, a function that always hangs would exhaust the memory.
+// this limit, calls to a function that hangs would exhaust the memory.
 const maxRunning = 10
 
 var (

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// store has a function for NewVerifierFunc. After a call that timed out, the function may still run, so a test calls
-// synctest.Wait before it uses the store.
+// store provides a function for NewVerifierFunc. After a call that timed out, the function may still run. Therefore
+// a test calls synctest.Wait before it uses the store again.
 type store struct {
 	secrets  []Secret
 	err      error

@@ -14,10 +14,10 @@ import (
 // timeLimit is the time limit for each rule.
 const timeLimit = time.Minute
 
-// TestLookupLimiter tests all rules concurrently, each with its own limiter from newLimiter, and reports each result
-// in a subtest. The limiters can share storage, because each test uses a different key in each run. A test fails if
-// it does not finish within a minute. If a slot is late, the rule is tested again, up to three times in total,
-// because the cause may be a busy machine.
+// TestLookupLimiter tests all rules concurrently, and reports each result in a subtest. It calls newLimiter once for
+// each rule. The limiters can share storage, because each rule uses a different key in each run. A subtest fails if
+// it does not finish within a minute. A late slot may be caused by a busy machine, so after a late slot,
+// TestLookupLimiter tests the rule again, up to three times in total.
 func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
 	results := make([]chan error, len(rules))
@@ -35,8 +35,8 @@ func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.Lookup
 	}
 }
 
-// TestSharedLookupLimiter runs [TestLookupLimiter] for limiters that several processes share. Each rule acquires its
-// slots from three limiters in turn, like callers in three processes.
+// TestSharedLookupLimiter runs [TestLookupLimiter] for limiters that several processes share. Each rule uses three
+// limiters as if they belonged to three processes, and acquires its slots from them in turn.
 func TestSharedLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
 	TestLookupLimiter(t, func(t *testing.T) client.LookupLimiter {

@@ -20,9 +20,9 @@ const (
 	timeLimit = 60 * time.Second // long enough for a slow database
 )
 
-// testRooms runs two processes. Each enqueues the same keys twice, at the same time as the
-// other, and rolls back some transactions. The platform loses responses and duplicates
-// deliveries.
+// testRooms simulates two processes. At the same time, both enqueue the same keys, each
+// process enqueues them two times, and some of their transactions are rolled back. The
+// platform loses responses and duplicates deliveries.
 func testRooms(t *testing.T, stores ...mailroom.Store) {
 	platform := mockserver.New(mockserver.Config{Lookups: mockserver.LookupUnlimited})
 	defer platform.Close()

@@ -22,9 +22,9 @@ import (
 	"example.com/emailplatform/mailroom"
 )
 
-// TestStore runs a subtest for each rule of [mailroom.Store], and then a [mailroom.Room] in each of two processes. To
-// simulate processes, it calls newStore several times, and each call must return another store with the same data. The
-// data may contain other items, because each subtest uses its own kind.
+// TestStore runs a subtest for each rule of [mailroom.Store], and then simulates two processes with one
+// [mailroom.Room] each. To simulate several processes, it calls newStore several times. Each call must return another
+// store with the same data. The data may contain other items, because each subtest uses its own kind.
 func TestStore(t *testing.T, newStore func(t *testing.T) mailroom.Store) {
 	t.Helper()
 	for _, r := range rules {

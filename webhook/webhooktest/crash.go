@@ -15,8 +15,8 @@ import (
 //
 // Each call to newOnce() stands for a process. It returns the store of this process, and
 // a function that simulates a crash by closing the store's connections permanently. The
-// stores share their data, so closing must not delete it. Use a short lease, because the
-// store must release the keys of a crashed process within 30 seconds.
+// stores share their data, so the function must not delete the data. Use a short lease,
+// because the store must release the keys of a crashed process within 30 seconds.
 //
 // TestCrash does not apply to stores without a connection, such as
 // [webhook.MemoryOnce].
@@ -33,8 +33,9 @@ func TestCrash(t *testing.T, newOnce func(t *testing.T) (once webhook.Once, cras
 	}
 }
 
-// crashRule describes a call to Do by a process that crashes. Afterwards, the store must
-// not treat the event as handled, and the key must become free for other processes.
+// crashRule describes a call to Do by a process that crashes during the call.
+// Afterwards, the store must not treat the event as handled, and the key must become
+// free for other processes.
 type crashRule struct {
 	name   string
 	early  bool  // the process crashes before it calls Do

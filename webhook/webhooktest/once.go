@@ -18,8 +18,8 @@ const timeLimit = 30 * time.Second
 type Option int
 
 // OneWriter is for a store with one writer, such as SQLite, that holds a transaction while
-// the function runs. Calls with other keys may then wait for the function, but must return
-// after it.
+// the function runs. Calls with other keys may then wait until the function returns, but
+// must return after it.
 const OneWriter Option = 1
 
 // TestOnce runs a subtest for each rule of [webhook.Once], with a separate store from

@@ -177,7 +177,8 @@ func canceledFailureFreesTheKey(ctx context.Context, once webhook.Once, key stri
 }
 
 // canceledSuccessIsKeptOrUndone: if ctx is canceled while fn succeeds, Do must return true.
-// The key may then be recorded or free, because a transaction may be lost.
+// Afterwards, the key may be recorded or free, because the database may have rolled back
+// the transaction.
 func canceledSuccessIsKeptOrUndone(ctx context.Context, once webhook.Once, key string) error {
 	canceled, cancel := context.WithCancel(ctx)
 	defer cancel()
