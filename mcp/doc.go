@@ -25,17 +25,18 @@
 // Errors that an assistant can act on are tool errors, not protocol errors. A tool error
 // describes the next step: correct the arguments, retry later, or contact the account's owner.
 // If arguments are invalid, the server sends no request to the platform, and a single error
-// lists them all. If the outcome of a create operation is unknown, the error describes how to
-// find the outcome. Tool errors also contain the platform's error messages, each truncated to
-// 300 characters.
+// lists all problems. If the outcome of a create operation is unknown, the error describes how
+// to find the outcome. Tool errors also contain the platform's error messages, each truncated
+// to 300 characters.
 //
 // # Tokens
 //
 // A server from [NewServer] serves one account, because it uses its client's token. A handler
-// from [NewHandler] serves many: each request contains its own token in the Authorization
-// header, and the handler uses only this token, so callers can access only their own account. If
-// the token is missing or the platform rejects it, the response is 401 with the WWW-Authenticate
-// header that the protocol requires. Results and log records never contain a token.
+// from [NewHandler] serves many accounts: each request contains its own token in the
+// Authorization header, and the handler uses only this token, so callers can access only their
+// own account. If the token is missing or the platform rejects it, the response is 401 with the
+// WWW-Authenticate header that the protocol requires. Results and log records never contain a
+// token.
 //
 // # HTTP
 //

@@ -16,9 +16,9 @@ import (
 
 // NewHandler returns a handler that serves the tools over streamable HTTP, without
 // sessions, on any path. Each request must contain a bearer token in the Authorization
-// header, which the handler sends to the platform. The parameter cfg configures the
-// client for the platform. If cfg contains a token or is invalid, NewHandler returns an
-// error.
+// header. The handler sends this token to the platform. The parameter cfg configures
+// the client for the platform. If cfg contains a token or is invalid, NewHandler
+// returns an error.
 //
 // The handler rejects these requests:
 //
@@ -30,9 +30,9 @@ import (
 //   - 400: a batch contains more than 50 messages.
 //   - 503: more requests than [Options.MaxConcurrent] are in progress for one second.
 //
-// The results of a request are limited to 1 MiB. The handler closes the connection of a
-// slow caller: if the body does not arrive within 10 s (after a 400), or if the caller
-// does not read the response within 10 s.
+// The results of a request are limited to 1 MiB. If the body of a request does not
+// arrive within 10 s, the handler responds with 400 and closes the connection. It also
+// closes the connection if the caller does not read the response within 10 s.
 func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 	if cfg.Token != "" || cfg.TokenSource != nil {
 		return nil, errors.New("mcp: the client's configuration must not contain a token, because each caller sends its own token")

@@ -58,8 +58,8 @@ func limit(concurrent int, next http.Handler) http.Handler {
 	})
 }
 
-// readBody reads the body of a request before a deadline. After an error, it does not
-// remove the deadline, because net/http then waits for the rest of the body.
+// readBody reads the body of a request before a deadline. After an error, the deadline
+// still applies, because net/http then waits for the rest of the body.
 func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(peerTimeout)) // the recorder in tests does not support deadlines
@@ -89,8 +89,8 @@ func withBudget(ctx context.Context) context.Context {
 }
 
 // spend subtracts n bytes from the budget of the request, and returns an error if the
-// budget is exceeded. Over standard input, there is no common request, so each call has
-// its own budget.
+// budget is exceeded. Over standard input, each call has its own budget, because calls
+// share no request.
 func spend(ctx context.Context, n int) error {
 	left, ok := ctx.Value(budgetKey{}).(*atomic.Int64)
 	if ok && left.Add(int64(-n)) >= 0 || !ok && n <= maxResults {

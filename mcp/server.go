@@ -42,8 +42,8 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// NewServer returns a server whose tools use the token of c, which must not be nil.
-// Run the server over any transport from the MCP SDK. The server sends no request
+// NewServer returns a server whose tools use the token of c. The client c must not be
+// nil. Run the server over any transport from the MCP SDK. The server sends no request
 // to the platform before a tool is called. (Specification: What the service does.)
 func NewServer(c *client.Client, opts Options) *sdk.Server {
 	return newServer(func(*sdk.CallToolRequest) (*client.Client, error) { return c, nil }, opts)

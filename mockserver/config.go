@@ -41,9 +41,9 @@ type Config struct {
 	// response, in real time. The default is 10 s.
 	AttemptTimeout time.Duration
 	// Targets maps hosts to handlers that receive deliveries in process, without a socket.
-	// If the URL has a port other than the default port of its scheme, the host includes
-	// the port. When an attempt times out or the server is closed, the server cancels the
-	// request's context and does not wait for the handler.
+	// If the receiver's URL has a port other than the default port of its scheme, the host
+	// must include the port. When an attempt times out or the server is closed, the server
+	// cancels the request's context and does not wait for the handler.
 	Targets map[string]http.Handler
 	// AllowTargets allows deliveries to public addresses. By default, the server delivers
 	// only to loopback addresses. AllowTargets does not allow private, link-local and
@@ -53,7 +53,7 @@ type Config struct {
 	// as "host.docker.internal", whatever their IP addresses are. Letter case is ignored.
 	AllowTargetHosts []string
 	// AllowTargetNetworks allows deliveries to receivers whose resolved address is in
-	// these networks. Only cloud metadata addresses such as 169.254.169.254 stay blocked.
+	// these networks. Cloud metadata addresses such as 169.254.169.254 remain blocked.
 	AllowTargetNetworks []netip.Prefix
 	// HashFunction is the hash function for signatures: webhook.SHA256 (default) or
 	// webhook.SHA512. [New] panics if the value is invalid.
@@ -71,8 +71,9 @@ type Config struct {
 	// RecordEvents enables the recording of events that no webhook
 	// subscribes to; see [Server.Events].
 	RecordEvents bool
-	// Console is the web console, which serves GET requests under /_mock/ that no control
-	// route handles. If it is set, the server redirects browsers from / to it.
+	// Console is the handler of the web console. It receives the GET requests under
+	// /_mock/ that no control route handles. If Console is set, the server redirects
+	// browsers from / to the web console.
 	Console http.Handler
 	// SkipValidation disables the validation of requests against the OpenAPI document, for
 	// benchmarks. The request handlers still check their input, but the location of an
@@ -84,10 +85,10 @@ type Config struct {
 	// The other operations ignore unknown fields, and [Request] lists them. With
 	// SkipValidation, RejectUnknownFields has no effect.
 	RejectUnknownFields bool
-	// Quirks are the names of deviations from the specification that the client accepts,
-	// such as "null-lists" or "max-page=50"; see [Quirks]. Use them to test your
-	// application against platforms that differ from the mock server. By default there are
-	// none. [New] panics if a name is unknown.
+	// Quirks are the names of deviations from the specification, such as "null-lists" or
+	// "max-page=50"; see [Quirks]. The client accepts all of these. Use them to test your
+	// application against platforms that differ from the mock server. By default the
+	// server has no quirks. [New] panics if a name is unknown.
 	//
 	// Quirks change only the requests and responses of the API:
 	//
@@ -99,7 +100,7 @@ type Config struct {
 	Quirks []string
 	// OnViolation, if not nil, is called for every response and delivery that violates the
 	// OpenAPI document, possibly concurrently. It must not call Snapshot, Restore or
-	// Reset, because these methods wait for it.
+	// Reset, because these methods wait until the call returns.
 	OnViolation func(error)
 	// OnRequest, if not nil, is called after every request to the API, possibly
 	// concurrently.

@@ -70,12 +70,12 @@
 //
 // In a testing/synctest bubble, the server uses the bubble's clock if you create it with
 // [New] and send requests through [Server.Transport]. Create, use and close such a server
-// in the same bubble.
+// in one bubble.
 //
 // # Fault injection
 //
 // [Server.Inject] adds a fault rule, which can reject a request or delivery before it is
-// processed, or discard its response afterwards. Random faults can be repeated, because
+// processed, or discard the response afterwards. Random faults can be repeated, because
 // the same [Server.FaultSeed], rules and order of requests produce the same faults.
 //
 // # State

@@ -51,8 +51,8 @@ func (g guarded) run(t *testing.T, url string) {
 	})
 }
 
-// On loopback, the default token is public, so a page could use it by DNS rebinding. Therefore the server rejects
-// requests with other host names. It also rejects requests from other sites to the control routes.
+// The default token is public, so a web page could use it on loopback by DNS rebinding. Therefore the server
+// rejects requests with other host names. It also rejects requests from other sites to the control routes.
 func TestLoopbackGuard(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	t.Cleanup(srv.Close)

@@ -50,9 +50,9 @@ func listenLoopback(listen func(ctx context.Context, network, address string) (n
 	return nil, fmt.Errorf("%w; %w", err4, err6)
 }
 
-// StartOn returns a server that accepts connections from listener, and whose Close closes it.
-// If the address of listener is not a loopback address, the control routes require an access
-// token, so set Config.Tokens to secret values.
+// StartOn returns a server that accepts connections from listener. Its Close method closes
+// listener. If the address of listener is not a loopback address, the control routes require
+// an access token, so set Config.Tokens to secret values.
 //
 // Slow clients cannot exhaust the server, because it limits their connections:
 //
@@ -87,12 +87,12 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 	return s
 }
 
-// Shutdown stops listening and waits for the requests in flight. So if a client has received a
-// response, a [Server.Snapshot] after Shutdown contains the changes of its request. Shutdown
-// ends the delays of fault rules, and closes the connections of requests that a rule hangs,
-// because it would otherwise wait for them. If ctx is canceled or expires, it closes the
-// connections of the unfinished requests and returns an error that lists them. Shutdown does
-// not stop deliveries, so call [Server.Close] afterwards.
+// Shutdown stops listening and waits for the requests in flight. Therefore a [Server.Snapshot]
+// after Shutdown contains the changes of each request whose response a client has received.
+// Shutdown ends the delays of fault rules, and closes the connections of requests that a rule
+// hangs, because Shutdown would otherwise wait for them. If ctx is canceled or expires, it
+// closes the connections of the unfinished requests and returns an error that lists them.
+// Shutdown does not stop deliveries, so call [Server.Close] afterwards.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.engine.Faults.Close()
 	s.engine.Changes.Close()

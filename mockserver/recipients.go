@@ -21,9 +21,9 @@ const (
 
 // Bounce simulates a bounce of a message and fires Email.Bounced. Every bounce increases
 // the contact's bounce count, and a hard bounce also sets the contact's status to
-// bounced. The parameter diagnostic is the response of the receiving server. By default,
-// it is typical for the category. Bounce returns an error if the message does not exist
-// or was not sent.
+// bounced. The parameter diagnostic is the response of the receiving server. The default
+// is a typical response for the category. Bounce returns an error if the message does
+// not exist or was not sent.
 func (s *Server) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	return s.engine.Platform.Bounce(emailID, category, diagnostic...)
 }

@@ -116,9 +116,9 @@ func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (del
 	return s.engine.SendEventTo(0, to, secret, body)
 }
 
-// Redeliver queues a delivery again with the same bytes, whatever its state is. If it
-// fails again, the retry schedule starts from the beginning. If the delivery does not
-// exist or an attempt is in progress, Redeliver returns an error.
+// Redeliver queues a delivery again with the same bytes, whatever its state is. If the
+// delivery fails, the retry schedule starts from the beginning. If the delivery does
+// not exist or an attempt is in progress, Redeliver returns an error.
 func (s *Server) Redeliver(deliveryID string) error { return s.engine.Deliveries.Redeliver(deliveryID) }
 
 // DiagnoseSignature explains why a signature or the secret is invalid. The result

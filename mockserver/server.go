@@ -141,8 +141,8 @@ func (s *Server) Close() {
 	})
 }
 
-// URL returns the base URL of the API, without a trailing slash. If the server
-// does not listen, URL returns a placeholder for use with [Server.Transport].
+// URL returns the base URL of the API, without a trailing slash. For a server from
+// [New], URL returns a placeholder for use with [Server.Transport].
 func (s *Server) URL() string {
 	if s.serve.url == "" {
 		return "http://127.0.0.1:0"

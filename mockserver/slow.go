@@ -14,8 +14,8 @@ import (
 const (
 	// waitTimeout limits the time between requests, and the time until a new connection
 	// sends a request header. Clients may open connections in advance. If the server
-	// closes a connection just when the client sends a POST on it, the client cannot retry
-	// the POST. A short timeout would therefore make long tests flaky.
+	// closes a connection just when a client sends a POST on it, the client cannot retry
+	// the POST. Therefore a short timeout would make long tests flaky.
 	waitTimeout = 10 * time.Minute
 	maxWaiting  = 1000 // connections that wait for a request
 
@@ -23,9 +23,9 @@ const (
 	minRate     = 64 << 10         // bytes of a body per additional second
 )
 
-// waiting contains the connections without a request in progress, oldest first. Above
-// maxWaiting, it closes the oldest one. Shutdown closes all of them, because
-// [http.Server.Shutdown] would wait five seconds for a new connection.
+// waiting contains the connections without a request in progress, oldest first. If
+// there are more than maxWaiting, it closes the oldest connection. Shutdown closes all
+// of them, because [http.Server.Shutdown] would wait five seconds for a new connection.
 type waiting struct {
 	mu     sync.Mutex
 	conns  list.List

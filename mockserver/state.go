@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// Wait waits until all due work is done: every due campaign has been sent, and every event has had a
-// delivery attempt, unless its webhook is archived or has exhausted its rate limit. Wait does not wait
-// for work that is scheduled for later, such as retries. To complete such work, use [Server.Advance] or
+// Wait waits until all due work is done: every due campaign has been sent, and every delivery has been
+// attempted, unless its webhook is archived or has exhausted its rate limit. Wait does not wait for
+// work that is scheduled for later, such as retries. To complete such work, use [Server.Advance] or
 // [Server.Drain], or sleep in a testing/synctest bubble. Wait returns an error if ctx is canceled or
 // expires.
 func (s *Server) Wait(ctx context.Context) error { return s.engine.Wait(ctx, 0) }
@@ -21,7 +21,7 @@ func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
 
 // Drain waits until every delivery has succeeded or failed permanently, even if this takes retries or
 // rate limits. It ignores deliveries to archived webhooks. If ctx is canceled or expires, the server is
-// closed, or the clock is frozen, it returns an error that lists the remaining deliveries.
+// closed, or the clock is frozen, Drain returns an error that lists the remaining deliveries.
 func (s *Server) Drain(ctx context.Context) error { return s.engine.Drain(ctx, 0) }
 
 // DrainAccount waits until every delivery of one account has succeeded or failed
@@ -48,7 +48,7 @@ func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.en
 func (s *Server) Revision() uint64 { return s.engine.Changes.Revision() }
 
 // Snapshot writes the whole state as one JSON object: all records of all accounts, the logs of events and
-// deliveries, and the clock. It does not write fault rules, access tokens and the request log. Protect the
+// deliveries, and the clock. It does not write fault rules, access tokens or the request log. Protect the
 // snapshot, because it contains the secrets of webhooks.
 //
 // If an attempt is in progress, Snapshot writes its delivery as pending, so a restore repeats the attempt.
@@ -60,14 +60,14 @@ func (s *Server) Revision() uint64 { return s.engine.Changes.Revision() }
 func (s *Server) Snapshot(w io.Writer) error { return s.engine.Snapshot(w) }
 
 // Restore replaces the whole state with the state in a snapshot, and resumes its pending deliveries and
-// campaigns. If the clock was running, it again gets the offset from time.Now that it had in the snapshot; if
-// it was frozen, it gets the same time. If the snapshot contains no clock, the clock restarts with the
-// settings in [Config]. Tokens, fault rules and the request log do not change. If the snapshot is invalid,
-// Restore changes nothing and returns an error with the position of the problem.
+// campaigns. A clock that was running gets the offset from time.Now in the snapshot; a clock that was frozen
+// gets the time in the snapshot. If the snapshot contains no clock, the clock restarts with the settings in
+// [Config]. Tokens, fault rules and the request log do not change. If the snapshot is invalid, Restore
+// changes nothing and returns an error with the position of the problem.
 func (s *Server) Restore(r io.Reader) error { return s.engine.Restore(r) }
 
-// SetBaseline makes the current state the baseline, which [Server.Reset] restores, for example between tests.
-// The baseline also contains the tokens that [Server.Seed] added.
+// SetBaseline makes the current state the baseline. [Server.Reset] restores the baseline, for example between
+// tests. The baseline also contains the tokens that [Server.Seed] added.
 func (s *Server) SetBaseline() error { return s.engine.SetBaseline() }
 
 // Reset restores the baseline, which is the state at the last [Server.SetBaseline], or
@@ -94,8 +94,8 @@ func (s *Server) Clear() { s.engine.Clear() }
 // and requests are deleted, even if the baseline contains them. ResetAccount does not change what accounts
 // share: the clock, other fault rules, the lookup rate limit and the sequence of ids.
 //
-// If the account does not exist, ResetAccount returns an error. It also does if another account now uses an
-// id of the account's baseline, which is possible after [Server.Clear] or [Server.Restore].
+// If the account does not exist, ResetAccount returns an error. It also returns an error if another account
+// now uses an id of the account's baseline, which is possible after [Server.Clear] or [Server.Restore].
 func (s *Server) ResetAccount(accountID int64) error { return s.engine.ResetAccount(accountID) }
 
 // ClearAccount deletes all data of one account, including its fault rules, and the account's resources and

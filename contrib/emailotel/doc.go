@@ -1,6 +1,6 @@
 // Package emailotel records OpenTelemetry spans and metrics for client calls and
-// webhook events. To record HTTP requests, wrap the transport and the handler with
-// otelhttp.
+// webhook events. To record HTTP requests, wrap the client's transport and the webhook
+// handler with otelhttp.
 //
 //	telemetry, err := emailotel.New(emailotel.Options{})
 //	…
@@ -43,7 +43,7 @@
 // The outcome of a call is success, not_queued (client.ErrNotQueued), unknown (client.ErrOutcomeUnknown) or
 // failed. The outcome of a delivery is handled, duplicate, in_flight, unverified, rejected or failed. The
 // attribute error.type is an HTTP status, not_queued, timeout, canceled, panic or _OTHER. An unknown event
-// name is recorded as _OTHER too, to limit the number of time series.
+// name is recorded as _OTHER too. This limits the number of time series.
 //
 // The names follow version 1.43.0 of the semantic conventions. The messaging
 // conventions are in development, so the names of messaging attributes and metrics
@@ -53,5 +53,5 @@
 //
 // Attributes and statuses do not contain tokens, secrets or recipient addresses. For an error, they contain
 // only the type, because the message could contain an address. However, package otelhttp records the URL of
-// each request, and some URLs contain an address. To remove it, use [Transport].
+// each request, and some URLs contain an address. To redact these addresses, use [Transport].
 package emailotel

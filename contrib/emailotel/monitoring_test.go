@@ -21,7 +21,7 @@ import (
 )
 
 // TestMonitoring compares the alert rules and the dashboard with recorded metrics: each metric, label and value that
-// they use exists, and they use each metric.
+// they use must exist, and they must use every metric.
 func TestMonitoring(t *testing.T) {
 	names, labels := exported(t)
 	files := map[string]string{}

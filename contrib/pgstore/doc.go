@@ -21,7 +21,8 @@
 // # The handler
 //
 // Only writes through [Tx] happen exactly once. Other effects, such as a request to
-// another service, can happen again, because the commit can fail after them.
+// another service, can happen again: if the commit then fails, the platform delivers
+// the event again.
 //
 // Each handler holds one connection and an open transaction while it runs, so size the
 // pool for the number of concurrent handlers. A handler must never acquire a second
@@ -35,21 +36,22 @@
 //
 // If the handler fails or panics, or if its context is canceled or expires, the store
 // rolls back the transaction. Until the rollback, other deliveries of the event receive a
-// 503 response, so the platform retries them.
+// 503 response, so the platform retries these deliveries.
 //
 // If a process crashes, PostgreSQL rolls back the transaction when it detects the closed
-// connection. However, if the machine loses its network connection, this takes more than
-// two hours by default. To shorten this time, set tcp_keepalives_idle,
-// tcp_keepalives_interval and tcp_keepalives_count on the server, or set
-// idle_in_transaction_session_timeout to more than the duration of a handler.
+// connection. However, if the machine loses its network connection, PostgreSQL by
+// default detects this only after more than two hours. To shorten this time, set
+// tcp_keepalives_idle, tcp_keepalives_interval and tcp_keepalives_count on the server,
+// or set idle_in_transaction_session_timeout to more than the duration of a handler.
 //
 // If the store cannot write, because the transaction is read-only or the role
 // has no privilege, Do returns an error and does not call the handler.
 //
 // If the connection is lost during the commit, the platform delivers the event again. If
 // the commit succeeded, the store detects the second delivery as a duplicate. However,
-// an acknowledged event is lost if PostgreSQL loses its commit. This can happen after a
-// crash with synchronous_commit off, or a failover with asynchronous replication.
+// if PostgreSQL loses the commit of an acknowledged event, the event is lost. This can
+// happen after a crash with synchronous_commit off, or a failover with asynchronous
+// replication.
 //
 // # PgBouncer
 //

@@ -40,8 +40,9 @@ type modeled struct {
 // errHandler is the error of a handler that fails.
 var errHandler = errors.New("the handler fails")
 
-// check runs random handlers. If and only if an event was handled, its rows and its key
-// must be committed. A handler that ends the transaction must not count as successful.
+// check runs random handlers. The rows and the key of an event must be committed if and
+// only if it was handled. A handler that ends the transaction must not count as
+// successful.
 func (s *modeled) check(t *testing.T, handlers int) {
 	t.Helper()
 	for range handlers {

@@ -68,9 +68,9 @@ const (
 	failed = 'E' // in a transaction that can only be rolled back
 )
 
-// commit inserts the key and commits. If ctx has ended, commit sends nothing, because pgx
-// would close the connection, and the key would become free only some time after Do has
-// returned.
+// commit inserts the key and commits. If ctx has ended, commit sends nothing. Otherwise
+// pgx would close the connection, and PostgreSQL would unlock the key only some time
+// after Do has returned.
 func commit(ctx context.Context, tx pgx.Tx) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -125,10 +125,10 @@ const (
 )
 
 // Forget deletes the keys of events that were handled more than olderThan ago, and
-// returns their number, even if an error occurs. A good value for olderThan is one week.
-// The minimum is 8 hours, because the platform still retries younger events (see "Late
-// deliveries" in docs/production.md). Forget deletes keys in batches of 5,000, so it does
-// not block handlers for long. Concurrent calls are safe.
+// returns the number of deleted keys, even with an error. A good value for olderThan is
+// one week. The minimum is 8 hours, because the platform can retry an event for almost as
+// long (see "Late deliveries" in docs/production.md). Forget deletes keys in batches of
+// 5,000, so it does not block handlers for long. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if olderThan < least {
 		return 0, fmt.Errorf("pgstore: Forget: olderThan must be at least %v, got %v, because the platform retries deliveries for more than 7 hours",
@@ -157,17 +157,18 @@ type txKey struct{}
 // this transaction are committed together with the event's key. Tx returns an
 // error if ctx contains no transaction.
 //
-// Commit and Rollback return [ErrTxManaged] and have no effect. Begin creates a savepoint
-// that can be rolled back, so you can use pgx.BeginFunc(ctx, tx, …). If a statement fails
-// outside a savepoint, the transaction fails, and so does the event, even if the handler
-// ignores the error. The transaction is not safe for concurrent use. Do not use it after
-// the handler has returned.
+// The transaction's Commit and Rollback methods return [ErrTxManaged] and have no effect.
+// Its Begin method creates a savepoint that can be rolled back, so you can use
+// pgx.BeginFunc(ctx, tx, …). If a statement fails outside a savepoint, the transaction
+// and the event fail, even if the handler ignores the error. The transaction is not safe
+// for concurrent use. Do not use it after the handler has returned.
 //
-// Conn returns the connection, for example to read its configuration. Do not begin or end
-// a transaction on it, either with SQL or with a function such as pgx.BeginFunc(ctx,
-// tx.Conn(), …). If the handler ends the transaction anyway, the event fails with
-// [ErrTxManaged], and the platform delivers it again. Data that the handler has committed
-// stays in the database, so the next delivery can duplicate it.
+// The transaction's Conn method returns the connection, for example to read its
+// configuration. Do not begin or end a transaction on it, either with SQL or with a
+// function such as pgx.BeginFunc(ctx, tx.Conn(), …). If the handler ends the transaction
+// anyway, the event fails with [ErrTxManaged], and the platform delivers it again. Data
+// that the handler has committed stays in the database, so the next delivery can
+// duplicate it.
 func Tx(ctx context.Context) (pgx.Tx, error) {
 	tx, ok := ctx.Value(txKey{}).(pgx.Tx)
 	if !ok {

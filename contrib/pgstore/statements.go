@@ -24,22 +24,22 @@ CREATE TABLE IF NOT EXISTS emailplatform_handled (
 CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USING brin (handled_at);
 `
 
-// The statements for one event. lockKey and knowsKey are separate statements, because
-// in READ COMMITTED each statement has its own snapshot. In a single statement, the
-// snapshot would be older than the lock and could miss a key that was committed in
+// These statements handle one event. lockKey and knowsKey are separate statements,
+// because in READ COMMITTED each statement has its own snapshot. In a single statement,
+// the snapshot would be older than the lock and could miss a key that was committed in
 // between, so the event would be handled again.
 //
 // lockKey uses an advisory lock, because an INSERT of the same key would wait
 // until the other transaction ends.
 //
-// The parameter $2 of lockKey sets a setting that exists until the transaction ends.
-// insertAndCommit reads this setting: if a handler has ended the transaction, it
-// inserts NULL instead of the key and therefore fails.
+// lockKey stores its parameter $2 in a setting that exists until the transaction ends.
+// If a handler has ended the transaction, insertAndCommit does not find this setting,
+// so it inserts NULL instead of the key and fails.
 //
-// lockKey also returns the reason if insertAndCommit would fail, for example on a
-// standby. Otherwise each delivery would call the handler before the commit fails. An
-// INSERT without rows would check the same, but it would lock the table while the
-// handler runs.
+// If insertAndCommit would fail, for example on a standby, lockKey returns the reason.
+// Otherwise each delivery would call the handler before the commit fails. An INSERT
+// without rows would check the same, but it would lock the table while the handler
+// runs.
 const (
 	lockKey = `SELECT pg_try_advisory_xact_lock($1::bigint), CASE
 	WHEN current_setting('transaction_read_only')::bool THEN 'the transaction is read-only, for example on a standby'
@@ -72,8 +72,8 @@ const forgetBatch = `DELETE FROM emailplatform_handled WHERE ctid = ANY (ARRAY(
 	SELECT ctid FROM emailplatform_handled WHERE handled_at < now() - make_interval(secs => $1::float8)
 	LIMIT 5000 FOR UPDATE SKIP LOCKED))`
 
-// hashKey returns the stored hash of an event's key and the number of its lock.
-// Different keys can have the same number, which only delays one of the events.
+// hashKey returns the stored hash of an event's key and the number of its lock. If the
+// keys of two concurrent events have the same number, one event is only delayed.
 func hashKey(key string) (sum []byte, lock int64) {
 	s := sha256.Sum256([]byte(key))
 	return s[:], int64(binary.BigEndian.Uint64(s[:]))

@@ -17,8 +17,8 @@
 // # Time
 //
 // All times come from the Redis server, so the clocks of the processes can differ. If the server's clock is set
-// back, for example by a failover, a caller waits longer, but at most for the duration of a slot or a lease. If it
-// is set forward, leases and the keys of handled events expire earlier.
+// back, for example by a failover, a caller waits longer, by at most the duration of a slot or a lease. If the
+// clock is set forward, leases and the keys of handled events expire earlier.
 //
 // # Leases
 //
@@ -27,14 +27,14 @@
 // a crash, the slot or event is free when the lease expires.
 //
 // If a process is suspended for longer than its lease, for example in a debugger, another process can take its slot
-// or event. Two lookups may then follow each other too soon, so the platform may reject one, which the client
-// retries. An event may be handled by both processes; see [Once].
+// or event. Two lookups may then follow each other too soon. If the platform rejects one, the client retries it.
+// Both processes may handle the same event; see [Once].
 //
 // # If Redis is unavailable
 //
 // If Redis does not respond within 2 seconds, or rejects a connection or a command, no event is lost: [Once]
-// returns an error, so the platform retries the delivery. The limiter uses [LimiterOptions].Fallback. Longer or
-// shorter timeouts of the go-redis client do not change the 2 seconds.
+// returns an error, so the platform retries the delivery. The limiter uses [LimiterOptions].Fallback. The
+// timeouts of the go-redis client do not change this limit.
 //
 // If Redis loses the key of a handled event, the event is handled again. A failover loses
 // keys that the replica has not received, and a Ring loses the keys of a server that it

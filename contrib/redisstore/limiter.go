@@ -30,7 +30,7 @@ const (
 	grace = 500 * time.Millisecond
 	// leastLease is the minimum lease. A process renews its lease three times in a lease
 	// period, so at least two thirds of the lease remain after a crash. With leastLease,
-	// the next slot therefore begins more than gap after the crash.
+	// the next slot therefore begins more than the required gap after the crash.
 	leastLease = 2 * time.Second
 )
 
@@ -42,19 +42,19 @@ type LimiterOptions struct {
 
 	// Lease is the time after which the slot of a crashed process is free. A running
 	// process renews its lease, but loses the slot if the process or Redis pauses for
-	// longer. So a shorter lease frees slots sooner, and a longer one tolerates longer
-	// pauses. The default is 5 seconds, and the minimum is 2 seconds.
+	// longer than the lease. A shorter lease frees slots sooner, and a longer lease
+	// tolerates longer pauses. The default is 5 seconds, and the minimum is 2 seconds.
 	Lease time.Duration
 
 	// Key identifies the user and account that all callers of the limiter share. By
 	// default, each client computes its key from the base URL, Config.Account and its
 	// first token. If the processes use a TokenSource, each process has a different first
-	// token, so set Key. Key is not secret.
+	// token, so set Key. The key is not secret.
 	Key string
 
 	// Fallback is the limiter to use while Redis is unavailable. If Fallback is nil,
-	// lookups fail in this time. [client.NewLookupLimiter] limits only the lookups of this
-	// process, so the platform may reject some lookups, which the client retries.
+	// lookups then fail. The fallback [client.NewLookupLimiter] limits only the lookups of
+	// this process. If the platform rejects some lookups, the client retries them.
 	Fallback client.LookupLimiter
 
 	// Logger receives a warning for each failed call to Redis. Log records never
@@ -86,8 +86,8 @@ type limiter struct {
 // A lookup needs about four calls to Redis, regardless of the length of the queue,
 // because a waiting caller calls Redis again only when its slot may be free. If several
 // callers wait, the process subscribes to notifications about callers that leave the
-// queue, which uses one connection. If a process crashes, its callers lose their places
-// in the queue, and its slot becomes free when its lease expires.
+// queue. This subscription uses one connection. If a process crashes, its callers lose
+// their places in the queue, and its slot becomes free when its lease expires.
 //
 // The release function waits until Redis has released the slot, or for 2 seconds. If
 // Redis does not respond in this time, the slot is released when its lease expires.

@@ -40,9 +40,9 @@ type OnceOptions struct {
 	Lease time.Duration
 
 	// MaxAge is the time until the key of a handled event is deleted. The default is 7
-	// days. If it is less than 8 hours, late deliveries of the event are handled again (see
-	// "Late deliveries" in docs/production.md). Redis needs about 200 bytes for an event
-	// whose key is a UUID.
+	// days. If MaxAge is less than 8 hours, late deliveries of the event are handled again
+	// (see "Late deliveries" in docs/production.md). Redis needs about 200 bytes for an
+	// event whose key is a UUID.
 	MaxAge time.Duration
 
 	// Logger receives an error for each event that two processes may have handled,

@@ -265,8 +265,8 @@ func noSetGet(ctx context.Context, cmds []redis.Cmder, next redis.ProcessPipelin
 	return next(ctx, cmds)
 }
 
-// TestRoundTripsHang: while the maximum number of round trips hangs, later callers still succeed. The callers of the
-// hanging round trips wait until they are canceled.
+// TestRoundTripsHang: while the maximum number of concurrent round trips hangs, later callers still succeed. The
+// callers of the hanging round trips wait until they are canceled.
 func TestRoundTripsHang(t *testing.T) {
 	t.Parallel()
 	rdb := newRedis(t)

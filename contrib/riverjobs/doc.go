@@ -1,7 +1,7 @@
 // Package riverjobs runs package mailroom with River, a job queue in PostgreSQL
 // (github.com/riverqueue/river). River decides when an email is sent or looked up, when OnNotice is
-// called, and by what process. After failures and crashes, River retries. The rules of package
-// mailroom still apply: no email is sent again if the platform may have processed it.
+// called, and by what process. After a failure or a crash, River retries the job. Even then, as in
+// package mailroom, no email is sent again if the platform may have processed it.
 //
 //	store, err := riverjobs.NewStore(pool, "")
 //	…
@@ -48,8 +48,8 @@
 //
 // # Shutdown
 //
-// To stop a process, stop the River client, and then close the Room. Both wait for the requests in
-// progress. An email takes at most SendTimeout and a few seconds, and a lookup at most two minutes,
+// To stop a process, stop the River client, and then close the Room. Both steps wait for the requests
+// in progress. An email takes at most SendTimeout and a few seconds, and a lookup at most two minutes,
 // unless StopAndCancel of the River client ends it.
 //
 // # Lookups

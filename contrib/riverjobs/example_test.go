@@ -60,8 +60,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// The program serves room as the handler of the webhook. It starts with room.Start() and queue.Start(ctx), and stops
-	// with queue.Stop(ctx) and room.Close().
+	// The program uses room as the handler of the webhook. To start, it calls room.Start() and queue.Start(ctx); to
+	// stop, it calls queue.Stop(ctx) and room.Close().
 	_ = queue
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "INSERT INTO orders (id) VALUES ('17')"); err != nil {

@@ -15,8 +15,8 @@ import (
 	"example.com/emailplatform/mailroom"
 )
 
-// Store is a [mailroom.Store] in the table of package sqlstore. For each item that waits for
-// its time, it adds a River job. A Store is safe for concurrent use.
+// Store is a [mailroom.Store] in the table of package sqlstore. For each scheduled item, it
+// adds a River job. A Store is safe for concurrent use.
 type Store struct {
 	pool *pgxpool.Pool
 	jobs *river.Client[pgx.Tx] // used only to insert jobs
@@ -97,8 +97,8 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 	return nil
 }
 
-// end ends a transaction, for at most 10 s. It ignores the cancellation of ctx, because
-// PostgreSQL might then commit a transaction although Update returns an error.
+// end ends a transaction, for at most 10 s. It ignores the cancellation of ctx.
+// Otherwise PostgreSQL might commit a transaction although Update returns an error.
 func end(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()

@@ -47,8 +47,8 @@ func TestRooms(t *testing.T) {
 	assert.Equal(t, orders, s.count("(SELECT DISTINCT what FROM told WHERE what LIKE 'sent %') AS whats"), "keys")
 }
 
-// TestOutage: two replicas run during an outage. They pause after each unknown outcome, so each pause costs at most
-// one. Without the pauses, all outcomes would be unknown.
+// TestOutage: two replicas run during an outage. They pause after each unknown outcome, so each pause allows at
+// most one unknown outcome. Without the pauses, all outcomes would be unknown.
 func TestOutage(t *testing.T) {
 	const orders, pause, maxPause = 30, 200 * time.Millisecond, time.Second
 	s := newShop(t)

@@ -47,9 +47,9 @@ func (d Dialect) lock(how string) string {
 	return "" // the transaction has the write lock
 }
 
-// Named rewrites a statement for a [Querier] whose database layer has named parameters,
-// with SQLite. It replaces each ? with the name of an argument in the given form, such as
-// "{:%s}". It returns the new statement and the arguments by name.
+// Named rewrites a statement for SQLite if the database layer of a [Querier] has named
+// parameters. It replaces each ? with a name in the given form, such as "{:%s}". It
+// returns the new statement and the arguments by name.
 func Named(statement, form string, args []any) (string, map[string]any) {
 	named := map[string]any{}
 	return rebind(statement, func(n int) string {

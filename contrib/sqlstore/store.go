@@ -39,8 +39,8 @@ func New(dialect Dialect, db *sql.DB) *Store {
 }
 
 // NewFunc returns a Store that uses the transactions of another database layer. For SQLite,
-// begin must acquire the write lock at the start, because a transaction that reads first
-// cannot wait for the lock later.
+// begin must acquire the write lock at the start, because a transaction that has already
+// read cannot wait for the lock.
 func NewFunc(dialect Dialect, begin Begin) *Store { return &Store{dialect: dialect, begin: begin} }
 
 // Create creates the table emailplatform_items and its indexes, unless they exist.
@@ -81,12 +81,12 @@ type transaction struct {
 	after func(func()) // nil if the commit cannot be observed
 }
 
-// With returns a context with a transaction of the application, which the Store then uses and
-// does not end. The work in the transaction can start only after the commit. The parameter
-// afterCommit is a function that registers another function to be called then. If afterCommit
-// is nil, the work starts with a delay of up to [mailroom.Options].Poll. For SQLite, the
-// transaction must write before it reads, or begin with the write lock, as [NewFunc]
-// requires.
+// With returns a context with a transaction of the application. The Store uses this
+// transaction, but does not end it. Work that is added in the transaction can start only
+// after the commit. The function afterCommit must register its argument to be called after
+// the commit. If afterCommit is nil, the work starts with a delay of up to
+// [mailroom.Options].Poll. For SQLite, the transaction must write before it reads, or begin
+// with the write lock, as [NewFunc] requires.
 func (s *Store) With(ctx context.Context, tx Querier, afterCommit func(func())) context.Context {
 	return context.WithValue(ctx, key{s}, &transaction{tx, afterCommit})
 }

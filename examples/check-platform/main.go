@@ -6,11 +6,12 @@
 // By default the command only reads. With -write it also creates a list, a contact and a
 // template, but it sends nothing and changes only what it created. At the end it deletes
 // the contact and the template. It prints the records that remain, such as the list,
-// because the API cannot delete lists. -email is the id of a submitted email to look up.
+// because the API cannot delete lists. -email sets the id of a submitted email to look
+// up.
 //
-// Without flags the command checks the mock server. It prints a table: each row is a
-// decision and its result on the platform. A difference is not a failure, so the row also
-// shows whether the client can read the response.
+// Without flags the command checks the mock server. It prints a table. Each row shows a
+// decision and the behavior of the platform. If they differ, the row also shows whether
+// the client can read the response.
 package main
 
 import (

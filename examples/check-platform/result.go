@@ -85,8 +85,8 @@ func (v verdict) String() string {
 	}, v.note)
 }
 
-// differ returns the verdict for findings. If there are none and no error, the platform matches the decision. The
-// verdict includes the client's interpretation of the response.
+// differ returns the verdict for findings. If there are no findings and no error, the platform matches the
+// decision. The verdict includes the client's interpretation of the response.
 func (a result) differ(findings ...string) verdict {
 	findings = slices.DeleteFunc(findings, func(f string) bool { return f == "" })
 	switch {

@@ -88,7 +88,7 @@ func TestImportAsProcess(t *testing.T) {
 var check = recipes.Check
 
 // TestCheckpointOfAnotherImport: a checkpoint is valid only for the same file, platform and list. The id of a list
-// is not enough, because another platform can use it.
+// is not enough, because another platform can use the same id.
 func TestCheckpointOfAnotherImport(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()

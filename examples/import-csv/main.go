@@ -5,12 +5,12 @@
 //	go run ./examples/import-csv -list 81 contacts.csv
 //
 // The header row contains the column "email" and optionally "tags", "interests" and
-// "status". Every other column is a custom attribute. Flags change these names, and -h
-// lists them.
+// "status". Every other column is a custom attribute. Flags change the names of these
+// columns; -h lists the flags.
 //
 // The command skips invalid rows and reports them with their line. It also skips contacts
-// with a status other than active, so if the file comes from list-export, no deleted contact
-// becomes active. If all rows were skipped or rejected, the exit status is 1.
+// with a status other than active, so deleted contacts in a file from list-export do not
+// become active. If all rows were skipped or rejected, the exit status is 1.
 //
 // Ctrl-C stops the import, and the next run continues at the checkpoint in
 // contacts.csv.progress. The checkpoint is valid only for the same file, flags, platform and
@@ -173,7 +173,7 @@ func (r *reported) options(o client.CSVOptions) client.CSVOptions {
 }
 
 // inspect returns the number of contacts in a file and the hash of the file. Afterwards, the
-// file is at its beginning again. An error contains the line number.
+// next read starts at the beginning of the file. An error contains the line number.
 func inspect(f *os.File, from source) (contacts int64, sum string, err error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return 0, "", cmp.Or(err, errors.New("must be a regular file, because it is also read before the import; write the output of the pipe to a file first"))

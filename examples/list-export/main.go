@@ -3,11 +3,11 @@
 //	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… \
 //	go run ./examples/list-export -list 81 -status active -attributes first_name,city > contacts.csv
 //
-// Each contact that stays on the list is exported once, even if others unsubscribe in the
-// meantime, because the command reads contacts of every status and selects those with -status
-// itself. The file is safe for spreadsheets, which run no field as a formula, and import-csv
-// imports it without changing a contact. Memory use does not depend on the number of contacts.
-// Without the two variables and -list, the command exports a small list of the mock server.
+// The command reads contacts of every status, and applies -status itself. Therefore each
+// contact that stays on the list is exported once, even if others unsubscribe in the meantime.
+// Spreadsheets run no field of the file as a formula, and import-csv can import the file
+// without changing a contact. Memory use does not depend on the number of contacts. Without
+// the two variables and -list, the command exports a small list of the mock server.
 package main
 
 import (

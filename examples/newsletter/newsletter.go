@@ -68,9 +68,9 @@ func (s *service) importContacts(ctx context.Context, file io.Reader) (summary s
 	return summary, err
 }
 
-// export writes the active contacts as CSV. It reads contacts of every status, because unsubscribed
-// contacts then do not move the others to earlier pages. So it writes each contact that stays
-// active exactly once. An error means that the export is incomplete.
+// export writes the active contacts as CSV, each contact that stays active exactly once. It reads
+// contacts of every status, because otherwise a contact that unsubscribes would move others to an
+// earlier page. An error means that the export is incomplete.
 func (s *service) export(ctx context.Context, to io.Writer) error {
 	w := csv.NewWriter(to)
 	headers := []string{"email", "subscribed_on", "tags"}
@@ -89,7 +89,7 @@ func (s *service) export(ctx context.Context, to io.Writer) error {
 }
 
 // confirm sends the confirmation of an order at most once, so you can call it again after an error.
-// It returns before the email is sent; notice gets the outcome.
+// It returns before the email is sent; the method notice receives the outcome.
 func (s *service) confirm(ctx context.Context, order, address string) error {
 	return s.room.Enqueue(ctx, order, client.EmailSubmission{
 		To:     address,
@@ -101,17 +101,18 @@ func (s *service) confirm(ctx context.Context, order, address string) error {
 	})
 }
 
-// notice gets the outcome of each order's email, and bounces, complaints and unsubscriptions.
-// Record them with the order or the customer, in the transaction that ctx carries.
+// notice receives the outcome of each order's email, and bounces, complaints and
+// unsubscriptions. Record these with the order or the customer, in the transaction that ctx
+// carries.
 func (s *service) notice(_ context.Context, n mailroom.Notice) error {
 	s.counts.Add("notice "+string(n.Reason), 1)
 	return nil
 }
 
 // publish sends an issue to all active contacts now, at most once for each name. After it has
-// created a campaign, it looks for the oldest campaign with this name, and sends only that one. So
-// you can call publish again after an error, and from several processes at the same time. If
-// another campaign has this name, publish returns an error.
+// created a campaign, it looks for the oldest campaign with this name, and sends only that one.
+// Therefore you can call publish again after an error, and from several processes at the same
+// time. If another campaign has this name, publish returns an error.
 func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c client.Campaign, err error) {
 	c, err = s.platform.Campaigns.Find(ctx, issue.Name)
 	if errors.Is(err, client.ErrNotFound) {

@@ -102,7 +102,7 @@ func (s *service) internal() http.Handler {
 
 // checkHost rejects requests to a host name other than localhost. Otherwise, a malicious page
 // could make its own host name point to this address, and read the responses (DNS rebinding). If
-// your service has a host name, add it here.
+// your service has a host name, allow this name too.
 func checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := (&url.URL{Host: r.Host}).Hostname()

@@ -9,9 +9,9 @@
 // custom attribute.
 //
 // With EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN the command uses the server with
-// this URL. It then sends real email, to six contacts of the file, and skips simulated
-// actions. The server must be able to reach the receiver that this program starts. If it
-// cannot reach the printed address, set -receiver-url.
+// this URL. It then sends real email to six contacts of the file, and simulates no
+// recipient actions. The server must be able to reach the receiver that this program
+// starts. If it cannot reach the printed address, set -receiver-url.
 package main
 
 import (

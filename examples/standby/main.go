@@ -6,9 +6,9 @@
 //	go run ./examples/standby -replay deliveries.jsonl -to http://127.0.0.1:8080/hook
 //
 // WEBHOOK_SECRETS contains the secrets of all active webhooks of the URL, separated by
-// commas, because there are several during the rotation of a secret. Ctrl-C or SIGTERM
-// ends the command after the requests in progress. Without flags, the command
-// demonstrates both steps with the mock server.
+// commas. There are several secrets while a secret is rotated. Ctrl-C or SIGTERM ends
+// the command after the requests in progress. Without flags, the command demonstrates
+// both steps with the mock server.
 package main
 
 import (

@@ -53,8 +53,9 @@ func appendLine(file *os.File, d stored) error {
 	return file.Sync()
 }
 
-// replay posts the deliveries of a file to a receiver. It stops at the first one that
-// fails. You can repeat it, because the receiver deduplicates the deliveries.
+// replay posts the deliveries of a file to a receiver. It stops at the first delivery
+// that fails. You can repeat the replay, because the receiver deduplicates the
+// deliveries.
 func replay(ctx context.Context, c *http.Client, file io.Reader, url string) (n int, err error) {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 4<<20) // a body has at most 1 MiB, and its base64 encoding 4/3 of that

@@ -18,7 +18,7 @@ import (
 const maxGrowth = 4
 
 // maxTimes contains the maximum times with the most records, by the kind of operation. A listing operation reads or
-// writes every record, so its time is hardly limited, but its growth is.
+// writes every record, so its maximum time is high, but the growth of its time is limited.
 var maxTimes = map[string]time.Duration{
 	"flat":         time.Millisecond,
 	"filtered":     10 * time.Millisecond,
@@ -71,8 +71,8 @@ type scale struct {
 }
 
 // measure reports the time of the fastest call, because other work on the machine slows calls down, and the first
-// call includes lazy initialization. Instead of b.N calls, it makes 100, or as many as fit into 300 ms. It makes at
-// least 3, unless they need more than 1 minute. The name begins with a key of maxTimes.
+// call includes lazy initialization. Instead of b.N calls, it makes 100 calls, or as many as fit into 300 ms. It
+// makes at least 3 calls, unless they take more than 1 minute. The name begins with a key of maxTimes.
 func (s *scale) measure(name string, call func(i int)) { s.measureAfter(func() {}, name, call) }
 
 // measureAfter is like measure, but calls prepare before each call.

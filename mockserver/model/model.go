@@ -180,9 +180,9 @@ type Token struct {
 	// ReadOnly means that write requests return 403.
 	ReadOnly bool
 	// ExpiresIn is the lifetime of the token. It begins when the server is created or a
-	// seed adds the token, and restarts with each reset or clear. When it is over, requests
-	// with the token get 401. 0 means that the token does not expire, and a negative value
-	// that it has already expired.
+	// seed adds the token, and restarts with each reset or clear. Afterwards, requests with
+	// the token receive 401. 0 means that the token does not expire, and a negative value
+	// means that it has already expired.
 	ExpiresIn time.Duration
 }
 
@@ -219,9 +219,9 @@ type Fault struct {
 type FaultAction string
 
 // Actions for requests, or for delivery attempts if the rule has Event or WebhookID. An
-// attempt that the rule selects fails, so the server retries the delivery on the
-// schedule. The receiver gets a failed attempt only if AfterProcessing is set. The rule
-// counts each attempt.
+// attempt that the rule selects fails, so the server retries the delivery on the retry
+// schedule. The receiver gets the request of a failed attempt only if AfterProcessing
+// is set. Each attempt is a match of the rule.
 const (
 	// FaultStatus responds with Status (503 if zero), RetryAfter and Body. In a rule for
 	// attempts, RetryAfter must be empty.
@@ -246,8 +246,8 @@ const (
 )
 
 // FaultInternalError makes a message from the Email API fail: the status in the response
-// is "error", and Email.Error fires. Body is the end of the error text in the event; if
-// it is empty, there is a default text.
+// is "error", and Email.Error fires. The field Body is the end of the error text in the
+// event; if Body is empty, the server uses a default text.
 const FaultInternalError FaultAction = "internal_error"
 
 // Actions for deliveries.

@@ -53,7 +53,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 
 // newReceiver returns a handler that stores the job of an event and its deduplication key
 // in one transaction, and then acknowledges the event. So no event is lost, and each
-// causes exactly one job. Each job runs up to maxAttempts times, or 25 times if
+// event causes exactly one job. Each job runs up to maxAttempts times, or 25 times if
 // maxAttempts is 0.
 func newReceiver(pool *pgxpool.Pool, secret string, maxAttempts int) (http.Handler, error) {
 	parsed, err := webhook.ParseSecret(secret, "")

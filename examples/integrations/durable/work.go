@@ -13,9 +13,10 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// job is the event of a job, with the transaction that completes the job. PostgreSQL
-// commits the writes of the handler together with the completion, so they happen once.
-// Other effects can occur again after a crash; use job.key to deduplicate them.
+// job contains the event of a job and the transaction that completes the job.
+// PostgreSQL commits the writes of the handler together with the completion, so these
+// writes happen once. Other effects can occur again after a crash; use job.key to
+// deduplicate them.
 type job struct {
 	tx    pgx.Tx
 	key   string

@@ -11,8 +11,9 @@ import (
 // tokens returns a token source for the credentials of an OAuth 2 client.
 //
 // It fetches a new token on each call, and the client caches the token and replaces it
-// in time. Do not use cfg.TokenSource here. It caches the token until it expires, so it
-// would return a token that was revoked early again and again.
+// in time. Do not use cfg.TokenSource here. Such a source caches a token until the
+// token expires, so after an early revocation it would keep returning the revoked
+// token.
 func tokens(cfg *clientcredentials.Config) client.TokenSource {
 	return func(ctx context.Context) (client.Token, error) {
 		t, err := cfg.Token(ctx)

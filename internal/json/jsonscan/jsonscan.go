@@ -21,7 +21,7 @@
 // Strings are parts of the text and keep it in memory. For values that outlive the text, use
 // [Cursor.Clone], which makes them copies.
 //
-// An empty element takes two bytes of text, but its type may take hundreds in memory.
+// An empty element takes two bytes of text, but its Go value may take hundreds of bytes.
 // Therefore [Slice] fails if elements take more than 256 KiB plus eight times the size of the
 // text.
 package jsonscan
@@ -44,8 +44,8 @@ type Cursor struct {
 	// If QuotedInts is set, Int accepts a string that contains an integer.
 	QuotedInts bool
 
-	// If Tolerant is set, a value of another type is not an error. However, if there is no error,
-	// Err and End return the first such value as an Error with the field Ignored.
+	// If Tolerant is set, reading continues after a value of the wrong type. If there is no other
+	// error, Err and End return an Error with Ignored set for the first such value.
 	Tolerant bool
 
 	mismatches uint32 // number of calls of report, which keeps only the first errors

@@ -65,9 +65,9 @@ const (
 )
 
 // special sets the top bit of each byte of w that is a quote, a backslash or a control
-// character. It flips a bit and tests for less than 0x21, which finds quotes but not
-// spaces. Only the lowest bit is reliable, because a subtraction borrows from the next
-// byte, and bits of non-ASCII bytes mean nothing.
+// character. It flips a bit of each byte and tests for less than 0x21; this finds
+// quotes but not spaces. Only the lowest bit that is set is reliable, because a
+// subtraction borrows from the next byte, and bits of non-ASCII bytes mean nothing.
 func special(w uint64) uint64 {
 	quoteOrControl, backslash := (w^ones*2)-ones*0x21, (w^ones*'\\')-ones
 	return quoteOrControl | backslash

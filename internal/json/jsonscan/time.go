@@ -15,7 +15,7 @@ const minUnix, maxUnix = -62_167_219_200, 253_402_300_799
 // of T. Without an offset, the time is UTC.
 //
 // For null and 0, Time returns the zero time. A year or an offset that package time cannot encode as JSON is a
-// mismatch. The years 0 to 9999 are valid, and offsets of less than a day.
+// mismatch. Years from 0 to 9999 and offsets of less than a day are valid.
 func (c *Cursor) Time() time.Time {
 	if n, length := c.shortInt(); length > 0 && n <= maxUnix {
 		c.i += length

@@ -122,8 +122,8 @@ func (w *Writer) Err() error {
 }
 
 // locate reads the next value in an incomplete text. If the text ends in that value,
-// locate returns the path of the missing value; otherwise it returns nil. Because it
-// parses the written text, the writer need not record paths.
+// locate returns the path of the missing value; otherwise it returns nil. Because
+// locate parses the written text, the writer need not record paths.
 func locate(c *jsonscan.Cursor, way []string) []string {
 	switch c.Peek() {
 	case '{':

@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// place is a place that repeats a fact. The group of the pattern matches its value. White space in the file counts as one
-// space, and comment marks do not count.
+// place is a place that repeats a fact. The group of the pattern matches the fact's value. White space in the file counts
+// as one space, and comment marks do not count.
 type place struct{ file, pattern string }
 
-// facts contains the facts that handwritten code and documents repeat. The client and the mock server share no code, and
-// documents name values. The first place of a fact is its home. Generated files follow from their sources.
+// facts contains the facts that handwritten code and documents repeat. For example, the client and the mock server share
+// no code. The first place of a fact is its home. Generated files follow from their sources.
 var facts = map[string][]place{
 	"the maximum size of a body": {
 		{"openapi.yaml", `the body is larger than (\d+) bytes`},

@@ -251,8 +251,8 @@ func (p *post) until(ctx context.Context, what string, want int) {
 	}
 }
 
-// settled waits until each key has an outcome. Unknown outcomes need an event, so it then makes the recipients open
-// their emails, and waits until the shop knows each email and each bounce.
+// settled waits until each key has an outcome. An event then resolves each unknown outcome: settled makes the
+// recipients open their emails, and waits until the shop knows each email and each bounce.
 func (p *post) settled(ctx context.Context) {
 	p.until(ctx, "(SELECT DISTINCT email_key FROM told WHERE reason IN ('sent', 'unknown')) AS keys", p.orders)
 	p.mock.ClearFaults()
@@ -303,8 +303,8 @@ func (p *post) figures(ctx context.Context, mostUnknown float64) []figure {
 	}
 }
 
-// outage simulates 503 responses for two minutes, every second one with Retry-After. The pause is the default, 30 s,
-// and the shop gets an order every 2 s. The short form divides all times by 10.
+// outage simulates 503 responses for two minutes. Every second response has a Retry-After header. Each Room has the
+// default pause, 30 s, and the shop gets an order every 2 s. The short form divides all times by 10.
 func outage(store string) func(context.Context, *fixture) []figure {
 	return func(ctx context.Context, s *fixture) []figure {
 		if s.short && store != onRiver {

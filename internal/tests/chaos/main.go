@@ -5,8 +5,8 @@
 //	go run -C internal/tests/chaos .          # all figures, about 22 minutes
 //	go run -C internal/tests/chaos . -short   # the same with less work, about two minutes
 //
-// It starts its own Redis and PostgreSQL (see package servers). If a figure misses its target, it exits with 1. The
-// flag -only selects groups by the prefix of their names.
+// It starts its own Redis and PostgreSQL (see package servers). If a figure misses its target, the command exits
+// with 1. The flag -only selects groups by the prefix of their names.
 package main
 
 import (

@@ -185,8 +185,8 @@ func open(ctx context.Context, with settings) store {
 }
 
 // replica is a receiver of webhooks that prints a line when it is ready. If a NATS server is set, its
-// handler only stores the events in the stream. Otherwise it appends a line to a file for each call,
-// works, and writes a row with the event's key.
+// handler only stores the events in the stream. Otherwise, for each call, the handler appends a line
+// to a file, works, and writes a row with the event's key.
 func replica(with settings) {
 	ctx := context.Background()
 	v := must.Get(webhook.NewVerifier(must.Get(webhook.ParseSecret(secret, ""))))

@@ -19,8 +19,8 @@ type contender struct {
 	stream, synced bool // a NATS server stores the events; it syncs its files for each event
 }
 
-// The handlers do nothing, so the limits are for the stores alone. The short form checks only the shares, because
-// other load slows all contenders equally.
+// The handlers do nothing, so only the stores limit the speed. The short form checks only the speed relative to
+// memory, because other load slows all contenders equally.
 var contenders = []contender{
 	{name: "memory", with: settings{Store: "memory"}},
 	{name: "redisstore", with: settings{Store: "redis"}, least: 4000, share: 0.1},

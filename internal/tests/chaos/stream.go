@@ -48,8 +48,8 @@ func openStream(ctx context.Context, url string) (js jetstream.JetStream) {
 	return nil
 }
 
-// worker is a worker of examples/integrations/jetstream. Its handler writes a row with the id of the event. With a file, the handler
-// also appends a line to the file for each call.
+// worker is a worker of examples/integrations/jetstream. Its handler writes a row with the id of the event. If a file is set, the
+// handler also appends a line to the file for each call.
 func worker(with settings) {
 	ctx := context.Background()
 	fmt.Println("ready")

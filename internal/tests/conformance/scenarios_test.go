@@ -237,7 +237,7 @@ func (s *scenarioRun) filled(text string) string {
 }
 
 // pattern replaces the variables of a pattern with their values. A variable without a value matches any string, or
-// any integer if it is not in quotes, and stores it.
+// any integer if it is not in quotes, and stores the matched value.
 func (s *scenarioRun) pattern(text string) string {
 	text = others.ReplaceAllString(text, `"…":0$1`)
 	var out strings.Builder

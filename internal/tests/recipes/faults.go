@@ -16,8 +16,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// requests returns the faults of requests. Each applies to the first request of an operation, or to the first four,
-// one more than the client sends for a call.
+// requests returns the faults of requests. Each fault applies to the first request of an operation, or to its first
+// four requests: one more than the client sends for a call.
 func requests() map[string]mockserver.Fault {
 	faults := map[string]mockserver.Fault{
 		"lost request":       {Action: mockserver.FaultReset},
@@ -35,8 +35,8 @@ func requests() map[string]mockserver.Fault {
 }
 
 // statuses returns a fault for each status of a platform's response, with and without Retry-After, and before or
-// after the request is processed. After processing, it omits each 4xx status except 408, because section 7 of
-// docs/decisions.md excludes it.
+// after the request is processed. The faults after processing include no 4xx status except 408, because section
+// 7 of docs/decisions.md excludes the others.
 func statuses() (faults []mockserver.Fault) {
 	for _, status := range []int{401, 403, 408, 409, 422, 429, 500, 502, 503, 504} {
 		for _, retryAfter := range []string{"", "1"} {
@@ -99,7 +99,7 @@ func under(t *testing.T, name string, fault mockserver.Fault, recipe func(t *tes
 }
 
 // Repeat calls f until it returns nil, at most 10 times and with 1 minute between the calls, like a caller that
-// retries after errors. It returns these errors.
+// retries after errors. It returns the errors.
 func Repeat(t *testing.T, f func() error) (errs []error) {
 	t.Helper()
 	for range 10 {

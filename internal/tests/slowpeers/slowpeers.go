@@ -68,9 +68,9 @@ func ask(conn net.Conn, request string) (status int, err error) {
 	return response.StatusCode, err
 }
 
-// Survive opens 2,000 connections from slow clients, which use the requests in turn. It fails if another client then
-// gets no response or a 5xx, if the server uses too much memory, or if the server does not close each connection
-// within the given time. The function serve must serve until ctx ends.
+// Survive opens 2,000 connections from slow clients, and distributes the requests over them in turn. Survive fails
+// if another client then gets no response or a 5xx, if the server uses too much memory, or if the server does not
+// close each connection within the given time. The function serve must serve until ctx ends.
 func Survive(t *testing.T, within time.Duration, serve func(ctx context.Context, l net.Listener) error, requests ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

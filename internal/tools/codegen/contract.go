@@ -256,8 +256,8 @@ func (c *contract) list(schemas openapi3.SchemaRefs) string {
 	return "[]*Schema{" + strings.Join(out, ", ") + "}"
 }
 
-// pattern writes a pattern with its description. It omits what the description says about the default, because an
-// error is only about a value in a request.
+// pattern writes a pattern with its description. It omits the default from the description, because the
+// description is for errors about a value in a request.
 func (c *contract) pattern(s *openapi3.Schema, description string) string {
 	expected, _, _ := strings.Cut(strings.NewReplacer("`", "", "By default", "by default").Replace(description), "by default")
 	if expected = strings.TrimRight(expected, " ;."); expected == "" {

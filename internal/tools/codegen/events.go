@@ -55,8 +55,8 @@ func eventFiles(doc *document) map[string][]byte {
 
 type choice struct{ Shape, Value string }
 
-// choices returns, for each shape that has one of the fields, the Go expression of the first of them. A field has
-// one expression where it is required, and another where it is optional.
+// choices returns, for each shape that has one of the fields, the Go expression of the first such field. A field
+// has one expression where it is required, and another where it is optional.
 func choices(shapes []shape, fields ...string) (out []choice) {
 	for _, s := range shapes {
 		for field := range slices.Chunk(fields, 3) {

@@ -14,8 +14,8 @@
 // codegen calls oapi-codegen as a library, with the .tmpl files in this folder as its
 // templates, and so generates the models, requests, methods, encoders, decoders and
 // routes. The YAML files configure it, and add information that only Go code needs.
-// codegen writes the other files itself, with text/template and the document, which
-// kin-openapi reads and validates.
+// codegen writes the other files itself, with text/template. kin-openapi reads and
+// validates the document.
 //
 // If something is missing in the document or in the handwritten code, the error
 // names it.

@@ -47,8 +47,8 @@ func oapiCodegen(root, dir, config string, order map[string][]string) {
 	}
 }
 
-// userTemplates returns our templates, and templates without output for all other parts. These templates cannot be
-// empty or only a comment, because such a template would not replace the original one.
+// userTemplates returns our templates, and templates without output for all other parts. A template without output
+// cannot be empty or only a comment, because such a template would not replace the original one.
 func userTemplates(ours map[string]string) map[string]string {
 	all := map[string]string{"imports.tmpl": "imports.tmpl", "names.tmpl": "names.tmpl"}
 	for _, name := range []string{"typedef", "param-types", "request-bodies", "constants", "client", "client-with-responses"} {

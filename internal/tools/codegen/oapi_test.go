@@ -12,8 +12,8 @@ import (
 	"example.com/emailplatform/internal/tools/must"
 )
 
-// generateOrder generates readers and writers for a schema Order with one field, whose reader the package calls. If
-// order is not nil, the schema is a response.
+// generateOrder generates readers and writers for a schema Order with one field. The generated package calls the
+// reader of Order. If order is not nil, the schema is a response.
 func generateOrder(t *testing.T, field string, order map[string][]string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()

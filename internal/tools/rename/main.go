@@ -2,9 +2,10 @@
 //
 //	go run ./internal/tools/rename github.com/acme/emailplatform
 //
-// It replaces the path that go.mod declares in every text file below the current directory,
-// and the scope of the npm package, which becomes @acme/emailplatform-mock. It changes nothing
-// else. It is a Go program, so the same command works on Linux, macOS and Windows.
+// In every text file below the current directory, it replaces the module path that go.mod
+// declares, and the scope of the npm package. Here the package becomes
+// @acme/emailplatform-mock. It changes nothing else. It is a Go program, so the same command
+// works on Linux, macOS and Windows.
 package main
 
 import (
@@ -94,8 +95,8 @@ func npmPackage(path string) string {
 	return "@" + strings.ToLower(scope) + "/emailplatform-mock"
 }
 
-// rewrite replaces names in one file and reports whether the file had any of them. It formats
-// Go files again, because imports may sort differently with another path.
+// rewrite replaces names in one file and reports whether the file contained any of these
+// names. It formats Go files again, because imports may sort differently with another path.
 func rewrite(name string, replacements map[*regexp.Regexp]string) (bool, error) {
 	before, err := os.ReadFile(name)
 	if err != nil {

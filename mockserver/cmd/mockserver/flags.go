@@ -81,8 +81,8 @@ func (f *flagSet) parse(args []string) error {
 // invalidFlag matches the errors of package flag for an invalid value.
 var invalidFlag = regexp.MustCompile(`(?s)^invalid (?:boolean )?value (".*") for (?:flag )?-([^ :]+): (.*)$`)
 
-// invalid returns the error for an invalid value of a flag, which the flag or its
-// environment variable contains. It omits the values of flags that contain secrets.
+// invalid returns the error for an invalid value of a flag or of its environment
+// variable. If the flag contains secrets, the error omits the value.
 func invalid(of *flag.Flag, source, quoted, rule string) error {
 	switch b, ok := of.Value.(interface{ IsBoolFlag() bool }); {
 	case ok && b.IsBoolFlag():
@@ -128,9 +128,9 @@ func about(name string, err error) error {
 
 // variable returns the environment variable that sets a flag. Containers need variables,
 // because the flags in an image are fixed. Secrets need them, because other users can
-// read the flags of a process. Commands that share a flag share its variable. A flag
-// that prints something, such as -version, has no variable, because MOCKSERVER_VERSION
-// often contains the release to install.
+// read the flags of a process. Commands that share a flag share its variable. Flags that
+// print something have no variable: for example, MOCKSERVER_VERSION often contains the
+// release to install.
 func (f *flagSet) variable(name string) string {
 	switch name {
 	case "version", "list":

@@ -86,7 +86,7 @@ func serveUntil(ctx context.Context, o options, in io.Reader, out io.Writer) (er
 }
 
 // untilEOF returns a context that ends with ctx or at the end of the input. If the input
-// is a pipe from another process, it ends when that process exits, even if it is killed.
+// is a pipe from another process, the input ends when that process exits or is killed.
 func untilEOF(ctx context.Context, input io.Reader) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -118,8 +118,7 @@ func fill(srv *mockserver.Server, state *stateFile, seed string) error {
 }
 
 // stop waits for requests and deliveries in progress, and then saves the state, even if
-// a request does not end in time. Deliveries that have not ended are pending in the
-// state.
+// a request does not end in time. Deliveries that have not ended are saved as pending.
 func stop(srv *mockserver.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -148,9 +147,9 @@ type heldListener struct {
 	release  func()
 }
 
-// listenHeld listens immediately to detect early that an address is in use. If the only
-// token is the default token, which is public, listenHeld accepts only loopback
-// addresses.
+// listenHeld listens before the server is ready, to detect early that an address is in
+// use. If the only token is the default token, which is public, listenHeld accepts only
+// loopback addresses.
 func listenHeld(ctx context.Context, address string, defaultToken bool) (l heldListener, err error) {
 	to, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {

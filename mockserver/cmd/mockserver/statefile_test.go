@@ -257,8 +257,8 @@ func TestStateNotReplaced(t *testing.T) {
 	}
 }
 
-// A restore resumes deliveries, and a delivery can change the state during the restore. Such a change is saved. If
-// there is none, the file is not rewritten.
+// A restore resumes deliveries, and a delivery can change the state during the restore. Such a change is saved.
+// Without such a change, the file is not rewritten.
 func TestStateChangedDuringRestore(t *testing.T) {
 	receiver := func(handle http.HandlerFunc) mockserver.Config {
 		return mockserver.Config{Targets: map[string]http.Handler{"hook.test": handle}}

@@ -122,7 +122,7 @@ func (t triggering) body(samples []mockserver.Sample) ([]byte, error) {
 
 // find returns the sample of an event with the given variant. The variant may be
 // shortened, so several variants can begin with the given text. Then find returns the
-// sample of the shortest one.
+// sample of the shortest such variant.
 func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample, error) {
 	var known, names []string
 	var found *mockserver.Sample

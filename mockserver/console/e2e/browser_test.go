@@ -292,8 +292,9 @@ func (p *page) tick(row int, options ...chromedp.MouseOption) *page {
 	return p.hit(fmt.Sprintf(`boxOf(%d)`, row), options...)
 }
 
-// hit clicks the element at which a JavaScript expression aims. The page ignores a click that misses the element because the page
-// has moved, and Chromium sends clicks to a frame that was there until the next picture. Then hit repeats the click.
+// hit clicks the element at which a JavaScript expression aims. If the page has just moved, the click can miss the element. Until
+// Chromium draws the next picture, it can also send the click to a frame that was there before. In both cases, hit repeats the
+// click.
 func (p *page) hit(aim string, options ...chromedp.MouseOption) *page {
 	p.Helper()
 	p.actions++

@@ -23,8 +23,8 @@ func TestLastPageBecomesEmpty(t *testing.T) {
 	p.click("button", "Remove").rows(100)
 }
 
-// TestSearchAndStatus: a search for a part of an address and a status filter can be combined, but a tag and a status
-// cannot, because the API supports one filter. New and changed contacts appear without a reload.
+// TestSearchAndStatus: a search for a part of an address and a status filter can be combined, but a tag filter and a
+// status filter cannot, because the API supports only one filter. New and changed contacts appear without a reload.
 func TestSearchAndStatus(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers", reader("ada@example.org", "Ada", "vip"))

@@ -105,7 +105,8 @@ func TestTemplates(t *testing.T) {
 }
 
 // TestCreateATemplate: a template can be created and changed with only the keyboard. If there is an error, it
-// appears next to its field, which gets the focus. After saving, the button has the focus again.
+// appears next to its field, and the field gets the focus. After saving, the button that opened the form has
+// the focus again.
 func TestCreateATemplate(t *testing.T) {
 	w, p := start(t, "#/templates")
 	p.says(".list", "No templates yet")

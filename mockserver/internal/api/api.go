@@ -26,6 +26,6 @@ func (n *Nullable) UnmarshalJSON(b []byte) error {
 }
 
 // MaxImport is the maximum number of contacts in an import (specification, "Limits").
-// It must equal maxItems in the OpenAPI document, because the code generator creates no
-// constant for maxItems.
+// The code generator creates no constant for maxItems, so MaxImport must equal maxItems
+// in the OpenAPI document.
 const MaxImport = 1000

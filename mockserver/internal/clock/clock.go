@@ -1,7 +1,7 @@
-// Package clock implements the virtual clock of the mock server, which runs at an
-// offset from time.Now or is frozen. All times are in UTC. To schedule work, callers
-// set an alarm of the clock. A caller that advances the clock can then move from one
-// alarm to the next.
+// Package clock implements the virtual clock of the mock server, which is frozen or
+// runs at an offset from time.Now. All times are in UTC. To schedule work, callers set
+// an alarm of the clock. A caller that advances the clock can then move from one alarm
+// to the next.
 package clock
 
 import (
@@ -264,7 +264,7 @@ func (s State) Check() error {
 }
 
 // Restore restores a valid state, or the configured state if s is nil. It does not
-// publish the change, because the caller replaces the whole state and publishes this.
+// publish the change, because the caller publishes the change of the whole state.
 func (c *Clock) Restore(s *State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -342,8 +342,8 @@ type Alarm struct {
 }
 
 // At sets an alarm, which calls ring in a new goroutine when the clock reaches the
-// time. Until ring returns, it counts as work in progress. The parameter what describes
-// this work.
+// time. The call counts as work in progress until it returns. The parameter what
+// describes this work.
 func (c *Clock) At(at time.Time, what string, ring func()) *Alarm {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -501,7 +501,7 @@ func fractions(value any) any {
 }
 
 // unknownFields returns the locations of fields that a schema does not have, of unknown events, and of objects without
-// any of the fields in x-needs. It is necessary because the oracle knows none of these rules.
+// any of the fields in x-needs. It is necessary because the oracle does not check any of these.
 func unknownFields(schema *openapi3.Schema, value any, at string) (out []string) {
 	switch value := value.(type) {
 	case map[string]any:

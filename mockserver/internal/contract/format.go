@@ -66,8 +66,9 @@ func validDomain(s string) bool {
 }
 
 // ParseURL returns the URL of a receiver. It rejects white space, although package url
-// accepts it: package http would send it unchanged in a query, which is invalid, and
-// encoded in a path, which is another URL.
+// accepts it. In a query, package http would send white space unchanged, so the
+// request would be invalid. In a path, package http would encode it, so the receiver
+// would get another URL.
 func ParseURL(s string) (*url.URL, error) {
 	to, err := url.Parse(s)
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Hostname() == "" {

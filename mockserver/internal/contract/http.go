@@ -28,8 +28,9 @@ type Findings struct {
 	UnknownFields, UnknownParameters []string
 }
 
-// ValidateRequest validates the parameters of a request, unless r is nil, and its body, which is JSON
-// or empty. If rejectUnknown or o.RejectUnknown is set, unknown fields and parameters are errors.
+// ValidateRequest validates the body of a request, which must be JSON or empty. If r is not nil, it
+// also validates the parameters of r. If rejectUnknown or o.RejectUnknown is set, unknown fields and
+// parameters are errors.
 func (o *Operation) ValidateRequest(r *http.Request, body []byte, rejectUnknown bool) (found Findings, err error) {
 	v := validator{text: text{b: body}, request: true, rejectUnknown: rejectUnknown || o.RejectUnknown}
 	if o.ID == "importContacts" {

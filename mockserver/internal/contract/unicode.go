@@ -22,8 +22,8 @@ type TextError string
 
 func (e TextError) Error() string { return string(e) }
 
-// CheckText returns an error with the location of the first string in a valid JSON
-// value that is not Unicode text. If nul is false, U+0000 is an error too.
+// CheckText returns an error with the location of the first string that is not Unicode
+// text. The value must be valid JSON. If nul is false, U+0000 is an error too.
 func CheckText(value []byte, nul bool) error {
 	at, err := textError(value, nul)
 	if err == nil {
@@ -87,7 +87,7 @@ func (t *text) locationOf(at *location, offset int) *location {
 	return at
 }
 
-// textError returns the offset of the first byte or escape sequence in JSON that is not
+// textError returns the offset in JSON of the first byte or escape sequence that is not
 // Unicode text. An incomplete character at the end is an error too.
 func textError(b []byte, nul bool) (at int, err error) {
 	for at < len(b) {

@@ -205,8 +205,8 @@ func (v *validator) unknownField(s *Schema, field *location) {
 	}
 }
 
-// event records the name of an unknown event. Only if unknown fields are errors, the
-// name is an error too, because the list of names in the specification is incomplete.
+// event records the name of an unknown event. The name is an error only if unknown
+// fields are errors too, because the list of names in the specification is incomplete.
 func (v *validator) event(at *location, name string) {
 	known := load().events
 	if _, ok := known[name]; ok || name == "" {

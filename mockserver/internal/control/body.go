@@ -42,8 +42,8 @@ func decodeBody[T any](r *http.Request, s *contract.Schema) (in T, err error) {
 }
 
 // limited returns a reader for a request body. If the body exceeds the size limit, the
-// reader returns an [http.MaxBytesError]. If this is known before, from the
-// Content-Length, or if the body is compressed, limited itself returns an error.
+// reader returns an [http.MaxBytesError]. If the Content-Length already exceeds the
+// limit, or if the body is compressed, limited itself returns an error.
 func limited(r *http.Request, limit int64) (io.Reader, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)

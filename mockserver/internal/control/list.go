@@ -142,7 +142,7 @@ func lines(to []byte, texts ...string) []byte {
 }
 
 // folded returns text without differences in case and in the form of accents (NFC). It also removes the
-// difference between the forms of sigma. If the text is ASCII, folded changes it in place.
+// difference between the forms of sigma. If text is ASCII, folded changes it in place.
 func folded(text []byte) []byte {
 	for i, c := range text {
 		if c >= utf8.RuneSelf {

@@ -40,9 +40,9 @@ var entries = sync.OnceValue(func() (out []entry) {
 	return out
 })
 
-// servePlatform responds with the API's OpenAPI document. It adds a server to the
-// document, which processes requests as a user of an account, so generated clients can
-// call the API.
+// servePlatform responds with the API's OpenAPI document. It adds the URL of a server
+// that processes requests as a user of an account, so generated clients can call the
+// API.
 func servePlatform(w http.ResponseWriter, _ *request) error {
 	const asAccount = `
   - url: accounts/{account_id}/api

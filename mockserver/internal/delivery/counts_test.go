@@ -204,8 +204,8 @@ func seen(c *PerMinute, from, until int64) []string {
 	return out
 }
 
-// At most MaxMinutes minutes are kept. When another is added, all counts that are older than a day are deleted, and
-// if the clock was set back, all later counts too.
+// At most MaxMinutes minutes are kept. When another minute is added, all counts that are older than a day are
+// deleted. If the clock was set back, all later counts are deleted too.
 func TestPerMinuteLimits(t *testing.T) {
 	var c PerMinute
 	for _, row := range []struct {

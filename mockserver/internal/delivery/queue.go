@@ -111,8 +111,9 @@ func (q *queue) place(x *delivery) {
 }
 
 // push adds a new delivery to the queue, and applies the fault if a rule selected the
-// delivery. If an earlier delivery was reordered, it waits until the new delivery has
-// been attempted, because concurrent attempts could arrive in any order.
+// delivery. If a rule reordered an earlier delivery, the earlier delivery waits until
+// the new delivery has been attempted, because concurrent attempts could arrive in any
+// order.
 func (q *queue) push(x *delivery, rule *model.FaultRule, now time.Time) {
 	var applied model.Fault
 	if rule != nil {

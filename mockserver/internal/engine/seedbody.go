@@ -135,8 +135,9 @@ func oneContent() object {
 	}}}
 }
 
-// oneList rejects an object that has both the id and the name of a list. A workflow must
-// have one of them, and its content must have a template, HTML or text.
+// oneList rejects an object that has both the id and the name of a list. If workflow is
+// set, the object must have one of them, and its content must have a template, HTML or
+// text.
 func oneList(workflow bool) object {
 	if !workflow {
 		return object{"not": required("list_id", "list")}

@@ -150,8 +150,8 @@ func Conditions() map[string]any {
 	}
 }
 
-// readFields returns a condition for each action: a field that it does not read must be
-// omitted, or have its zero value, and a field that it needs must have another value.
+// readFields returns a condition for each action. A field that the action does not read
+// must be omitted or zero, and a field that the action needs must not be zero.
 func readFields() (all []map[string]any) {
 	type object = map[string]any
 	zeros := object{}

@@ -38,8 +38,7 @@ func Snippet(text, document string, value func(name string) string) string {
 }
 
 // Visible returns at least the first limit bytes of the text that is visible in an HTML
-// document. Spaces separate the texts of elements, except elements that are parts of a
-// line.
+// document. Spaces separate the texts of elements, except inline elements.
 func Visible(document string, limit int) string {
 	var out strings.Builder
 	hidden := false

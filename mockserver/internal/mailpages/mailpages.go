@@ -14,11 +14,12 @@ import (
 // maxForm is the maximum size of a form, in bytes.
 const maxForm = 64 << 10
 
-// New returns the handler for the links in emails, under /_mail/. A GET request for
-// a link in the text of an email changes the contact. For the link in the
-// List-Unsubscribe header, it only shows a button, because programs follow this link too
+// New returns the handler for the links in emails, under /_mail/. A GET request for a
+// link in the text of an email changes the contact. A GET request for the link in the
+// List-Unsubscribe header only shows a button, because programs follow this link too
 // (RFC 8058). The pages require no token, because recipients have none, and other people
-// cannot guess the id of a message. An error of checkHost rejects a request.
+// cannot guess the id of a message. If checkHost returns an error, the handler rejects
+// the request.
 func New(p *platform.Platform, checkHost func(*http.Request) error) http.Handler {
 	const unsubscribed = "You are unsubscribed from the list."
 	mux := http.NewServeMux()

@@ -12,8 +12,8 @@ import (
 
 // Tokens yields the tags and texts of HTML as an email client reads it, with decoded
 // character references and lower-case names of elements and attributes. It reads the
-// content of noscript elements, because email clients run no scripts, but not of template
-// elements, because email clients never display it.
+// content of noscript elements, because email clients run no scripts. It skips the
+// content of template elements, because email clients never display it.
 func Tokens(markup string) iter.Seq[html.Token] {
 	return func(yield func(html.Token) bool) {
 		tokens := html.NewTokenizer(strings.NewReader(markup))

@@ -1,7 +1,7 @@
-// Package params reads parameters and bodies of requests for the generated routes. It has the
-// same names as github.com/oapi-codegen/runtime, which the templates of oapi-codegen call, and
-// replaces it. The go.mod of the original requires web frameworks, and would raise their
-// versions in applications whose tests import the mock server.
+// Package params reads parameters and bodies of requests for the generated routes. It
+// replaces github.com/oapi-codegen/runtime and has the same names, because the templates of
+// oapi-codegen call these names. The go.mod of the original package requires web frameworks,
+// and would raise their versions in applications whose tests import the mock server.
 package params
 
 import (

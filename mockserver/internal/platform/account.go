@@ -91,8 +91,9 @@ func newAccount(id int64) *account {
 }
 
 // addressees maps a lower-case address to the contact that receives an email without a
-// list id. If an address is on several lists, it is the contact that was added last.
-// Entries are never removed, because even a deleted contact stays on its list.
+// list id. If an address is on several lists, the map contains the contact that was
+// added last. Entries are never removed, because even a deleted contact stays on its
+// list.
 type addressees map[string]addressee
 
 type addressee struct {

@@ -37,8 +37,8 @@ func (c *contact) wire() api.Contact {
 }
 
 // effectiveStatus returns the contact's status or, if the contact is deleted, the status
-// that it would have otherwise. If an import added the contact as deleted, this status is
-// active.
+// that it would have without the deletion. If an import added the contact as deleted,
+// this status is active.
 func (c *contact) effectiveStatus() string {
 	if c.Status == statusDeleted {
 		return cmp.Or(c.Before, statusActive)

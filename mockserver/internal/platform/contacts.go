@@ -261,7 +261,7 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 
 // mayBecomeActive reports whether an import may activate an existing contact. A contact
 // that complained or bounced never becomes active, and an unsubscribed or pending
-// contact only if resubscribe is set.
+// contact becomes active only if resubscribe is set.
 func mayBecomeActive(c *contact, resubscribe bool) bool {
 	rule := statusNamed(c.effectiveStatus()).reactivates
 	return !c.Barred && (rule == always || rule == ifResubscribed && resubscribe)

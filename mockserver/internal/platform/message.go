@@ -19,7 +19,7 @@ const (
 )
 
 // shown returns the content for API responses, with either a template id or inline
-// parts. Stored content can have both: if it belongs to a message, or if its template
+// parts. Stored content can have both if it belongs to a message, or if its template
 // was deleted.
 func shown(c api.MessageContent) api.MessageContent {
 	if c.TemplateID != 0 {

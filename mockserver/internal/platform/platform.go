@@ -35,8 +35,8 @@ import (
 type Platform struct {
 	Options
 
-	// A transaction holds the read lock until its events are queued. Therefore, if a snapshot
-	// contains a transaction's changes, it also contains the transaction's events.
+	// A transaction holds this lock for reading until its events are queued. Therefore, if a
+	// snapshot contains a transaction's changes, it also contains the transaction's events.
 	snapshotLock sync.RWMutex
 
 	mu sync.Mutex

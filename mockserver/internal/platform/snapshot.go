@@ -70,9 +70,9 @@ type Snapshot struct {
 	deliveries delivery.Snapshot
 }
 
-// Snapshot returns the current state. Other calls must wait while Snapshot copies the
-// resources of all accounts, but of contacts, messages and deliveries it copies only
-// pointers.
+// Snapshot returns the current state. While Snapshot copies the resources of all
+// accounts, other calls must wait. To keep this time short, Snapshot copies only
+// pointers to contacts, messages and deliveries.
 func (p *Platform) Snapshot() *Snapshot {
 	p.snapshotLock.Lock() // so the records and the deliveries are consistent
 	defer p.snapshotLock.Unlock()

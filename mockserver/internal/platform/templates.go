@@ -135,9 +135,9 @@ func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	return nil
 }
 
-// Violations returns the errors of an invalid body that depend on the account's records,
-// because one response lists all errors. The operations find the same errors in a body that
-// is otherwise valid.
+// Violations returns the errors of an invalid body that depend on the account's records, so
+// that one response can list all errors. If a body is otherwise valid, the operations find
+// these errors themselves.
 func (p *Platform) Violations(accountID int64, schema *contract.Schema, body []byte) (err error) {
 	var in struct {
 		ListID  int64              `json:"list_id"`

@@ -176,8 +176,8 @@ type Member struct {
 }
 
 // NewestMembers returns the number of contacts on a list in any account, or on all lists if
-// the id is 0, and an iterator over the contacts. The order is newest first, for the lists
-// and for the contacts of each list. If ok is false, the list does not exist.
+// the id is 0, and an iterator over the contacts. Lists, and the contacts of each list, are
+// in the order newest first. If ok is false, the list does not exist.
 func (p *Platform) NewestMembers(listID int64) (n int, members iter.Seq[Member], ok bool) {
 	type memberList struct {
 		account int64

@@ -139,7 +139,7 @@ func New(names []string, next http.Handler) http.Handler {
 }
 
 // serve processes a request and replaces the response. If a fault rule truncates the response,
-// or it is too large to be stored, serve sends it to the client unchanged.
+// or if the response is too large to be stored, serve sends the response unchanged.
 func (x *exchange) serve(r *http.Request) {
 	w := &buffered{to: x.w, Recording: *inprocess.NewRecording(x.w.Header())}
 	x.next.ServeHTTP(w, r)

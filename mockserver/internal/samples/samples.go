@@ -60,7 +60,7 @@ func variants(names []string) []string {
 }
 
 // refresh sets the current time and a new id in an example, because receivers would
-// otherwise treat it as a duplicate. The order of the fields does not change.
+// otherwise treat the event as a duplicate. The order of the fields does not change.
 func refresh(example []byte, now time.Time) ([]byte, error) {
 	old, err := events.Parse(example)
 	if err != nil {

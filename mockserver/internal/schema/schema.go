@@ -1,5 +1,5 @@
-// Package schema converts Go types to schemas of package contract, using their struct
-// tags, and these schemas to JSON Schema. The control routes use it to validate bodies,
+// Package schema converts Go types with struct tags to schemas of package contract, and
+// converts these schemas to JSON Schema. The control routes use both to validate bodies
 // and to generate their OpenAPI document and manual.
 package schema
 

@@ -25,8 +25,8 @@ import (
 )
 
 // Diagnose explains why a signature or a secret is invalid. It returns the detected
-// cause, or a text that no common cause was detected, or "" if the signature is valid.
-// The text contains neither the secret nor a signature.
+// cause, or a text that states that no common cause was detected, or "" if the
+// signature is valid. The text contains neither the secret nor a signature.
 func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
@@ -183,7 +183,7 @@ func candidates(secret webhook.Secret, body []byte) iter.Seq[candidate] {
 }
 
 // eachKey yields candidates with the same body and another key or hash function. If
-// yield returns false, eachKey stops and returns false, like eachBody.
+// yield returns false, eachKey stops and returns false.
 func eachKey(secret webhook.Secret, body []byte, yield func(candidate) bool) bool {
 	key, function, other := secret.Reveal(), secret.HashFunction(), webhook.SHA512
 	if function == webhook.SHA512 {
@@ -284,9 +284,9 @@ func nesting(text []byte) (deepest int) {
 	return deepest
 }
 
-// escapes describes the characters that an encoder escapes. JavaScript escapes only
-// those that it must, Python also non-ASCII characters, and PHP can also escape
-// slashes.
+// escapes describes the characters that an encoder escapes. JavaScript escapes only the
+// characters that JSON requires, Python also escapes non-ASCII characters, and PHP can
+// also escape slashes.
 type escapes struct{ ascii, slashes bool }
 
 // write replaces the escapes in a JSON string with the escapes of the encoder.

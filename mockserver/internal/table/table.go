@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Table is a list of records, which cannot be removed. The zero value is an empty table.
-// A Table is not safe for concurrent use, but its snapshots are independent of it. Copies
-// of a record share its slices and maps, so replace a slice or map instead of changing
-// it.
+// Table is a list of records. Records cannot be removed. The zero value is an empty
+// table. A Table is not safe for concurrent use, but its snapshots are independent of it.
+// Copies of a record share its slices and maps, so replace a slice or map instead of
+// changing it.
 type Table[T any] struct {
 	records   []*T
 	owned     []uint32 // for each record, the number of snapshots when it was added or copied
@@ -41,7 +41,8 @@ func (t *Table[T]) Add(x *T) {
 func (t *Table[T]) Set(i int, x *T) { t.records[i], t.owned[i] = x, t.snapshots }
 
 // Edit returns the record at an index. If a snapshot contains the record, Edit first
-// replaces it with a copy, so the caller can change it until the next snapshot.
+// replaces it with a copy, so the caller can change the returned record until the next
+// snapshot.
 func (t *Table[T]) Edit(i int) *T {
 	if t.owned[i] != t.snapshots {
 		t.Set(i, new(*t.records[i]))

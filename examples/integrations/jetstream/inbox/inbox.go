@@ -63,8 +63,8 @@ func Config() jetstream.StreamConfig {
 		MaxBytes:   1 << 30,
 		MaxMsgSize: 1 << 20,
 		// Within this window, the stream itself drops duplicates, which saves space. The
-		// window is short, because the server keeps its ids in memory. The workers' store
-		// finds later duplicates.
+		// window is short, because the server keeps the ids of the window in memory. The
+		// workers' store finds later duplicates.
 		Duplicates: 10 * time.Minute,
 	}
 }

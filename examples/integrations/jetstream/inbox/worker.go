@@ -25,12 +25,12 @@ type Worker struct {
 	Once   webhook.Once
 	Handle func(context.Context, *events.Event) error
 	// AckWait is the time after which the server delivers an unacknowledged event to
-	// another worker, for example after a crash. Before that, after half of the time, the
-	// context of Handle ends. The default is 30 s.
+	// another worker, for example after a crash. The context of Handle already ends after
+	// half of AckWait. The default is 30 s.
 	AckWait time.Duration
 	// MaxDeliver is the maximum number of times that the server delivers an event that
-	// fails. The default is 100, which takes about 15 hours. Afterwards the event stays in
-	// the stream as a dead letter.
+	// fails. The default is 100 deliveries, within about 15 hours. Afterwards the event
+	// stays in the stream as a dead letter.
 	MaxDeliver int
 	Logger     *slog.Logger // the default is slog.Default
 }
