@@ -32,8 +32,9 @@ func retryAfter(h http.Header) (longest time.Duration, ok bool) {
 	return longest, ok
 }
 
-// parseDelay parses seconds, which may have a fraction, or a date. Some platforms write the date as Unix
-// seconds or milliseconds. A number of that size cannot be a delay, because the delay would be decades.
+// parseDelay parses a date, or a number of seconds that may have a fraction. Some platforms write the
+// date as Unix seconds or milliseconds. parseDelay recognizes such a date by its size, because a delay
+// of the same size would be decades.
 func parseDelay(text string, now time.Time) (d time.Duration, ok bool) {
 	seconds, err := strconv.ParseFloat(text, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {

@@ -311,8 +311,8 @@ func TestJobWithoutConnection(t *testing.T) {
 	})
 }
 
-// TestEarlyJob: a job that comes before the time of its item waits, because the clocks of two processes may differ. If it
-// comes much earlier, it ends, because another job comes at that time.
+// TestEarlyJob: a job may start before the time of its item, because the clocks of two processes may differ. If it is a
+// little early, it waits. If it is much earlier, it ends, because another job starts at that time.
 func TestEarlyJob(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start(func(o *Options) { o.External = true })

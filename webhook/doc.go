@@ -71,10 +71,10 @@
 // a call to the function and before the write to the store, the event is handled again. Only a store that
 // shares a transaction with the function prevents this.
 //
-// Your function must return within 10 seconds, because the platform then closes the connection and
-// retries the delivery later. Most servers cancel the function's context when the connection is closed;
-// for other servers, see [Options].Timeout. If a retry arrives while the function still runs, its
-// response is 503. Use a queue for work that can exceed 10 seconds.
+// The function has 10 seconds to return. Then the platform closes the connection, and retries the
+// delivery later. Most servers cancel the function's context when the connection is closed; for other
+// servers, see [Options].Timeout. If a retry arrives while the function still runs, the response to the
+// retry is 503. Use a queue for work that can exceed 10 seconds.
 //
 // # Maximum age
 //
