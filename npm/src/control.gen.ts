@@ -113,7 +113,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, the clock advances to the next scheduled work, and the route returns 409 if no work is scheduled. Work that becomes due runs in order, each item at its scheduled time. When all work is complete, the response contains the state of the clock. If the work takes longer than one minute of real time, the route returns 504. */
+        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, the clock advances to the next scheduled work, and the route returns 409 if no work is scheduled. Work that becomes due runs in order, each item at its scheduled time. The route responds when all work is complete, or with 504 after one minute of real time. */
         post: operations["postClockAdvance"];
         delete?: never;
         options?: never;
@@ -213,10 +213,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Events, with the ids of their deliveries. The `mockserver` command records all events. In a Go test, the server records events without a subscribed webhook only if `Config.RecordEvents` is set. */
+        /** Events, with the ids of their deliveries. In a Go test, the server records events without a subscribed webhook only if `Config.RecordEvents` is set. The `mockserver` command always records them. */
         get: operations["getEvents"];
         put?: never;
-        /** Sends an event with the given body to a webhook or a URL. With `webhook_id`, the server delivers the event to this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it. If `account_id` is also set, this delivery belongs to the account, so a wait of the account covers it. */
+        /** Sends an event with the given body to a webhook or a URL. With `webhook_id`, the server delivers the event to this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it. To include this delivery in the waits and lists of an account, set `account_id`. */
         post: operations["postEvents"];
         delete?: never;
         options?: never;
@@ -475,7 +475,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Performs one action on several messages. These rules apply: - Select the messages by `ids` or by the parameters. If a request has both, the action fails for each message that does not match the parameters. - The action `restore` requires `ids`, because the outbox does not contain deleted messages. - With `percent`, the server chooses this share of the messages at random. With the same seed and order of calls, it chooses the messages at the same positions in the list. - The other fields, such as `category`, are the fields of the single action. A field that the action does not read is an error. */
+        /** Performs one action on several messages. These rules apply: - Select the messages by `ids` or by the parameters. If a request has both, the action fails for each message that does not match the parameters. - For example, `curl "$MOCK/outbox/actions?to=ada@example.org" --json '{"action":"delete"}'` deletes the messages of one recipient. - The action `restore` requires `ids`, because the outbox does not contain deleted messages. - With `percent`, the server chooses this share of the messages at random. With the same seed and order of calls, it chooses the messages at the same positions in the list. - The other fields, such as `category`, are the fields of the single action. A field that the action does not read is an error. */
         post: operations["postOutboxActions"];
         delete?: never;
         options?: never;
@@ -782,7 +782,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a request again, with an access token of the same user and the same permissions. If no such token exists, for example because the token of the original request was unknown, the new request has no token. Fault rules, rate limits and the request log apply to the new request. The response is its record, or 204 if the connection was lost. If the log contains only the beginning of the original body, the route returns 409. */
+        /** Sends a request again, with an access token of the same user and the same permissions, or without a token if no such token exists. Fault rules, rate limits and the request log apply to the new request. The response is the record of the new request, or 204 if the connection was lost. If the log contains only the beginning of the original body, the route returns 409. */
         post: operations["postRequestsIdResend"];
         delete?: never;
         options?: never;
@@ -799,7 +799,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. After a reset, the ids, secrets, clock and tokens are the same as in the baseline. A reset also restores tokens from the configuration, and clears fault rules and the request log. With `account_id`, a reset applies only to one account, including its logs and fault rules, and does not change shared data. If another account now uses an id from this account's baseline, the route returns 409. */
+        /** Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. After a reset, the ids, secrets, clock and tokens are the same as in the baseline. A reset also restores the tokens of the configuration, and deletes the fault rules and the request log. With `account_id`, a reset applies only to one account, including its logs and fault rules. If another account now uses an id from this account's baseline, the route returns 409. */
         post: operations["postReset"];
         delete?: never;
         options?: never;
@@ -850,10 +850,10 @@ export interface paths {
         };
         /** A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The snapshot does not contain fault rules or the request log. Other requests continue during the snapshot. */
         get: operations["getState"];
-        /** Restores a snapshot or a `-state` file, which have the same format. If the snapshot is invalid, for example because of an unknown field, nothing changes. Restoring does not change fault rules, tokens or the request log. */
+        /** Restores a snapshot or a `-state` file, which have the same format. An invalid snapshot, for example with an unknown field, changes nothing. Restoring does not change fault rules, tokens or the request log. */
         put: operations["putState"];
         post?: never;
-        /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. The baseline does not change. With `account_id`, the route deletes only the data and the fault rules of one account, and does not change other fault rules, the clock and the sequence of ids. */
+        /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. The baseline does not change. With `account_id`, the route deletes only the data and the fault rules of one account. */
         delete: operations["deleteState"];
         options?: never;
         head?: never;

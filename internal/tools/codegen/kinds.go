@@ -71,8 +71,6 @@ func (w writer) typ(word string, s *openapi3.Schema) string {
 		if others := s.AdditionalProperties.Schema; others != nil {
 			return "object of " + w.kind(others)
 		}
-	case "boolean":
-		return "true or false"
 	}
 	return word
 }

@@ -56,7 +56,8 @@ func referenceFile(root string, doc *document) map[string][]byte {
 	return map[string][]byte{"docs/reference.md": text}
 }
 
-// withoutEmptyColumns removes the columns of a table that have only a heading.
+// withoutEmptyColumns removes the columns of a table that have only a heading. If all rows have the same decision, a
+// sentence before the table replaces the column.
 func withoutEmptyColumns(table []byte) []byte {
 	var rows [][]string
 	used := map[int]bool{}
@@ -68,6 +69,10 @@ func withoutEmptyColumns(table []byte) []byte {
 		rows = append(rows, row)
 	}
 	var out strings.Builder
+	if i := slices.Index(rows[0], " decision "); i > 0 && len(rows) > 4 && sameInColumn(rows[2:], i) {
+		fmt.Fprintf(&out, "All fields: decision%s.\n\n", strings.TrimSuffix(rows[2][i], " "))
+		used[i] = false
+	}
 	for _, row := range rows {
 		for i, c := range row {
 			if used[i] {
@@ -77,6 +82,12 @@ func withoutEmptyColumns(table []byte) []byte {
 		out.WriteString("|\n")
 	}
 	return []byte(strings.ReplaceAll(out.String(), "\x00", `\|`))
+}
+
+// sameInColumn reports whether all rows have the same text in a column, and this text is not empty.
+func sameInColumn(rows [][]string, column int) bool {
+	first := rows[0][column]
+	return strings.TrimSpace(first) != "" && !slices.ContainsFunc(rows, func(row []string) bool { return row[column] != first })
 }
 
 // everyOneCalled returns an error that names the operations without a method in package client.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -91,8 +92,32 @@ func complete(routes map[string]route) string {
 		}
 		fieldsTable(out, object)
 	}
-	return out.String()
+	return shortened(out.String())
 }
+
+// shortened returns the manual with each long list of values once, and links to it.
+func shortened(text string) string {
+	first := map[string]string{} // the headings by list
+	heading := ""
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if title, ok := strings.CutPrefix(line, "### "); ok {
+			heading = strings.Trim(title, "`")
+		}
+		lines[i] = longList.ReplaceAllStringFunc(line, func(values string) string {
+			if first[values] == "" {
+				first[values] = heading
+				return values
+			}
+			return fmt.Sprintf("[values](#%s)", anchor(first[values]))
+		})
+		lines[i] = strings.ReplaceAll(lines[i], ") `*` ", ") or `*` ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// longList matches seven or more values.
+var longList = regexp.MustCompile("(?:`[A-Za-z_.]+` ){6,}`[A-Za-z_.]+`")
 
 // wholes maps types to types with almost the same fields, because the manual has one table for both.
 var wholes = map[string]string{
@@ -134,17 +159,19 @@ func (rt route) tables(out *bytes.Buffer, seen map[string]string) {
 		query = query[:len(query)-len(listParams())]
 	}
 	if len(query) > 0 {
-		table := &bytes.Buffer{}
-		parametersTable(table, query)
-		rt.writeOnce(out, seen, "Parameters:", "\n"+table.String())
+		rt.parameters(out, seen, query)
 	}
 	if body := rt.body(); body != nil && body.Name != "" {
 		fmt.Fprintf(out, "\nRequest: %s.\n", describe(body))
 	} else if body != nil && len(body.Properties) > 0 {
-		rt.writeOnce(out, seen, "Request:", "\nRequest:\n\n"+fieldsText(body))
+		rt.request(out, seen, body)
 	}
 	if response != nil && response.Name == "" && len(response.Properties) > 0 && !isList(response) {
-		rt.writeOnce(out, seen, "Response:", "\nResponse:\n\n"+fieldsText(response))
+		if body := rt.body(); body != nil && fieldsText(body) == fieldsText(response) {
+			out.WriteString("\nResponse: the same as the request.\n")
+		} else {
+			rt.writeOnce(out, seen, "Response:", "\nResponse:\n\n"+fieldsText(response))
+		}
 	} else if text := fmt.Sprintf("\nResponse: %s.\n", rt.describeResponse()); strings.Contains(text, "{") {
 		rt.writeOnce(out, seen, "Response:", text)
 	} else if !rt.handler.proxy {
@@ -153,6 +180,39 @@ func (rt route) tables(out *bytes.Buffer, seen map[string]string) {
 	if rt.handler.optional {
 		out.WriteString("\nOr status 204, without a body.\n")
 	}
+}
+
+// request writes the table of a body, or a link to an earlier request that has the same fields and more.
+func (rt route) request(out *bytes.Buffer, seen map[string]string, body *contract.Schema) {
+	rows := strings.Split(strings.TrimSpace(fieldsText(body)), "\n")[2:]
+	earlier := seen[rows[0]]
+	for _, row := range rows {
+		if seen[row] != earlier {
+			earlier = ""
+		}
+		seen[row] = cmp.Or(seen[row], rt.name())
+	}
+	if earlier == "" {
+		rt.writeOnce(out, seen, "Request:", "\nRequest:\n\n"+fieldsText(body))
+		return
+	}
+	names := "`" + strings.Join(fieldNames(body), "` and `") + "`"
+	fmt.Fprintf(out, "\nRequest: %s, as in [`%s`](#%s).\n", names, earlier, anchor(earlier))
+}
+
+// parameters writes the table of the parameters, or a link to the list that has the same parameters except search.
+func (rt route) parameters(out *bytes.Buffer, seen map[string]string, query []param) {
+	table, rest := &bytes.Buffer{}, &bytes.Buffer{}
+	parametersTable(table, query)
+	last := len(query) - 1
+	parametersTable(rest, query[:last])
+	earlier := seen["Parameters:\n"+rest.String()]
+	if query[last].name == "search" && earlier != "" && seen["Parameters:\n"+table.String()] == "" {
+		fmt.Fprintf(out, "\nParameters: the same as in [`%s`](#%s), and `search`.\n", earlier, anchor(earlier))
+		seen["Parameters:\n"+table.String()] = rt.name()
+		return
+	}
+	rt.writeOnce(out, seen, "Parameters:", "\n"+table.String())
 }
 
 // writeOnce writes the text, or a link to the earlier route that has the same text.
@@ -239,7 +299,7 @@ func fieldsTable(out *bytes.Buffer, s *contract.Schema) {
 }
 
 // plural changes the type of list items to its plural form.
-var plural = strings.NewReplacer("string with", "strings, each with", "string", "strings", "integer", "integers", "object", "objects")
+var plural = strings.NewReplacer("string, not empty", "strings, each not empty", "string with", "strings, each with", "string", "strings", "integer", "integers", "object", "objects")
 
 func describe(s *contract.Schema) string {
 	if s.Nullable {
@@ -264,8 +324,11 @@ func describe(s *contract.Schema) string {
 	case s.Kind == contract.Any:
 		return "JSON"
 	case s.Kind == contract.Boolean:
-		return "true or false"
+		return "boolean"
 	case s.Kind == contract.String && limits != "":
+		if limits == ", 1 or more" {
+			return "string, not empty"
+		}
 		return "string with " + limits[2:] + " characters"
 	case s.Kind == contract.Object:
 		var fields []string
