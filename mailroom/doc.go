@@ -26,7 +26,8 @@
 //	if err := room.Enqueue(ctx, "order-17", submission); err != nil {
 //		return err
 //	}
-//	return http.ListenAndServe(":8080", nil)
+//	server := http.Server{Addr: ":8080", ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute}
+//	return server.ListenAndServe()
 //
 // examples/integrations/shop is a complete program.
 //
