@@ -77,7 +77,8 @@ const (
 )
 
 // pipe sends the commands of concurrent callers together. Commands that arrive
-// during a round trip share the next round trip.
+// during a round trip share the next round trip. The automatic pipelines of go-redis
+// would do the same, but they are experimental.
 type pipe struct {
 	rdb   interface{ Pipeline() redis.Pipeliner }
 	alone bool // each command has its own round trip

@@ -1,6 +1,7 @@
 // Package contract validates JSON. For requests, responses and events of the API,
 // it uses a table of operations and schemas that internal/tools/codegen generates
-// from openapi.yaml. Package schema creates the schemas of the control routes.
+// from openapi.yaml, because loading the document with kin-openapi takes 90 ms. Tests
+// compare the results of both. Package schema creates the schemas of the control routes.
 package contract
 
 import (
