@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -191,7 +192,7 @@ func addrFlag(flags *flagSet, addr *string, usage string) {
 	flags.Func("addr", usage+" (default "+defaultAddr+")", func(text string) error {
 		*addr = text
 		if _, port, err := net.SplitHostPort(text); err == nil {
-			if _, err = net.LookupPort("tcp", port); err == nil {
+			if _, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port); err == nil {
 				return nil
 			}
 		}

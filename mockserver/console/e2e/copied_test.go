@@ -110,7 +110,7 @@ func main() {
 	}
 	for i, c := range cases {
 		before := len(w.srv.Requests())
-		run := exec.CommandContext(t.Context(), binary, fmt.Sprint(i)) //nolint:gosec // the programs of this test
+		run := exec.CommandContext(t.Context(), binary, fmt.Sprint(i))
 		run.Env = append(os.Environ(), "TOKEN="+w.srv.Token())
 		out, _ := run.CombinedOutput() // most programs report an error response
 		if all := w.srv.Requests(); len(all) > before {
