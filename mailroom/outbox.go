@@ -94,7 +94,7 @@ func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email cl
 		if err != nil || m.State != Rejected && m.State != Failed {
 			return err
 		}
-		return errors.Join(r.replace(ctx, tx, m.EmailID), tx.Delete(ctx, kindTimer, key), tx.Put(ctx, it))
+		return errors.Join(replace(ctx, tx, m.EmailID), tx.Delete(ctx, kindTimer, key), tx.Put(ctx, it))
 	})
 }
 
@@ -275,14 +275,14 @@ func (r *Room) conclude(ctx context.Context, key string, m mail, email client.Su
 // status "error" on the platform. queueAgain marks this email as replaced, so an event
 // about it does not count as an outcome.
 func (r *Room) queueAgain(ctx context.Context, tx Tx, key string, m mail) error {
-	replaced := r.replace(ctx, tx, m.EmailID)
+	replaced := replace(ctx, tx, m.EmailID)
 	m.Attempt, m.EmailID, m.Later = "", "", m.Later+1
 	due := time.Now().Add(doubled(r.opts.Pause, m.Later, r.opts.MaxPause))
 	return errors.Join(replaced, tx.Delete(ctx, kindTimer, key), putMail(ctx, tx, key, "", due, m))
 }
 
 // replace marks an email, if any, as replaced by another request with its key.
-func (r *Room) replace(ctx context.Context, tx Tx, emailID string) error {
+func replace(ctx context.Context, tx Tx, emailID string) error {
 	if emailID == "" {
 		return nil
 	}
