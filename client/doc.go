@@ -254,7 +254,7 @@
 // when no call waits for a required token. If the source ignores its context, the client
 // continues without it one second later.
 //
-// Some callbacks run on another goroutine. If such a callback panics or calls
-// [runtime.Goexit] (for example, in testing.T.FailNow), the call waits for its pending
-// requests, and then panics or exits in the same way on the caller's goroutine.
+// Some callbacks run on another goroutine. If such a callback panics or calls [runtime.Goexit] (for example,
+// in testing.T.FailNow), the client's method that runs the callback waits for its pending requests, and then
+// panics or exits in the same way on the caller's goroutine.
 package client

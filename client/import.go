@@ -115,9 +115,9 @@ type ImportFailure struct {
 // smaller.
 //
 // Importing a contact again does not create a duplicate; see [Contacts.ImportBatch].
-// However, if the contact was deleted in the meantime, the import activates it. This can
-// happen even if you import the contact only once, because the client sends a batch again
-// after a lost response, unless [ImportOptions].NoRepeat is set.
+// However, if the contact was deleted in the meantime, the import adds and activates it again. A single
+// import can do this too: the client sends a batch again after a lost response, and the contact may have been
+// deleted between the two requests. To prevent this, set [ImportOptions].NoRepeat.
 //
 // If the source yields an address several times, ignoring letter case, Import keeps the
 // order, so the last imported value of each field replaces earlier values.

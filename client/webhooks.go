@@ -182,10 +182,10 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 	return shown, nil
 }
 
-// find returns the id of the first webhook that matches, or "" if there is none. It also
-// returns the preceding webhooks that deliver some of the events. If after is not "",
-// only webhooks after this id match. The parameter own is the id of the webhook that
-// this call has created, or "". The search ends at the webhook own.
+// find returns the id of the first webhook that matches, or "" if there is none. It also returns the webhooks
+// before it in the list that deliver some of the events in want. If after is not "", only webhooks after this
+// id match. The parameter own is the id of the webhook that the caller has just created, or "". The search
+// ends at this webhook.
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, old []WebhookSummary, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		switch {

@@ -13,8 +13,8 @@ type Unresolved struct {
 	Detail string    // the error
 }
 
-// unknownRef is the Ref of the timers of emails whose outcome is unknown. The value of such a
-// timer is an Unresolved, so Unknown need not lock the email itself.
+// Each email whose outcome is unknown has a timer with the Ref unknownRef. The value of the timer is the
+// Unresolved that the method Unknown returns, so Unknown does not lock the email itself.
 const unknownRef = "unknown"
 
 // Unknown returns up to 100 emails whose outcome is unknown. Many of them are resolved by an

@@ -86,8 +86,8 @@ type limiter struct {
 // A lookup needs about four calls to Redis, regardless of the length of the queue,
 // because a waiting caller calls Redis again only when its slot may be free. If several
 // callers wait, the process subscribes to notifications about callers that leave the
-// queue. This subscription uses one connection. If a process crashes, its callers lose
-// their places in the queue, and its slot becomes free when its lease expires.
+// queue. This subscription uses one connection. If a process crashes, its callers lose their places in the
+// queue, and a slot that it held becomes free when the lease of the slot expires.
 //
 // The release function waits until Redis has released the slot, or for 2 seconds. If
 // Redis does not respond in this time, the slot is released when its lease expires.

@@ -36,8 +36,9 @@ import (
 //	message {…}                   the newest message; "outbox" checks the recipients of all messages
 //	wait 1s                       advances the time
 //
-// A request without an expected status must succeed. Indented lines continue a statement. Each scenario begins with
-// the statements before the first title. Statements other than requests are in the map commands.
+// A request without an expected status must succeed. Indented lines continue a statement. The statements
+// before the first title run at the start of each scenario. The map named commands defines all statements
+// that are not requests.
 func TestScenarios(t *testing.T) {
 	dir, err := filepath.Abs(filepath.Join("testdata", "scenarios")) // so that an editor can open the files in a failure
 	require.NoError(t, err)

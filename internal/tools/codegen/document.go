@@ -152,9 +152,9 @@ func (doc *document) readOperations() error {
 	return errors.Join(errs...)
 }
 
-// checkPartial returns an error for each schema that should specify whether it is a partial update but does not: the
-// bodies of PATCH, and the objects in a partial update. In a partial update, omitted fields are kept, so its fields
-// become pointers in Go.
+// checkPartial returns an error for each schema that does not specify whether it is a partial update although
+// it must: bodies of PATCH and objects in a partial update must. A partial update keeps omitted fields, so
+// its fields become pointers in Go.
 func (doc *document) checkPartial() error {
 	var errs []error
 	checked := map[string]bool{}

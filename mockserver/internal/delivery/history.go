@@ -225,9 +225,9 @@ func (d *Dispatcher) Record(id string) *Record {
 	return out
 }
 
-// maxAttempts returns the maximum number of attempts for a delivery. A redelivery
-// restarts the retry schedule, so the number includes the attempts before the last
-// redelivery.
+// maxAttempts returns the maximum number of attempts for a delivery. A redelivery restarts the retry schedule
+// but not the count of attempts. Therefore the maximum is the number of attempts before the last redelivery
+// plus the attempts of one schedule.
 func (d *Dispatcher) maxAttempts(x *delivery, q *queue) int {
 	done := len(x.Attempts)
 	most := done - x.Tries + 1

@@ -63,8 +63,8 @@ func TestCounting(t *testing.T) {
 	}
 }
 
-// Set restarts the random stream of a rule, so a replaced rule behaves like a new rule with the same seed. A reset of
-// one account does not make the rules of other accounts repeat their choices.
+// A call of Set for an existing rule restarts its random stream, so the replacement behaves like a new rule
+// with the same seed. A reset of one account does not make the rules of other accounts repeat their choices.
 func TestStreamsRestart(t *testing.T) {
 	var logged bytes.Buffer
 	p := New(1, slog.New(slog.NewTextHandler(&logged, nil)), &activity.Feed{})
