@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -49,6 +50,9 @@ func (c *call) notifyRetry(ctx context.Context, err error, pause time.Duration) 
 func (h handler) call(ctx context.Context, r request, decode func([]byte) error) error {
 	if decode == nil {
 		decode = readNothing
+	}
+	if ctx == nil {
+		return newBadRequest(r, errors.New("the context must not be nil"))
 	}
 	return h(ctx, &call{request: r, decode: decode})
 }

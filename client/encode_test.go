@@ -196,7 +196,7 @@ func (r randomFields) fill(v reflect.Value) {
 	case reflect.Struct:
 		for field, member := range v.Fields() {
 			optional := strings.HasSuffix(field.Tag.Get("json"), ",omitzero")
-			if field.Tag.Get("json") != "-" && (r.all || !optional || r.IntN(2) == 0) {
+			if r.all || !optional || r.IntN(2) == 0 {
 				r.fill(member)
 			}
 		}

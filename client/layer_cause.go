@@ -9,9 +9,6 @@ import (
 // its context was canceled or has expired.
 func withContextCause(next handler) handler {
 	return func(ctx context.Context, c *call) error {
-		if ctx == nil {
-			return newBadRequest(c.request, errors.New("the context must not be nil"))
-		}
 		err := next(ctx, c)
 		ended, why := ctx.Err(), context.Cause(ctx)
 		e, ok := topLevelError(err)

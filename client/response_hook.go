@@ -48,7 +48,7 @@ func callResponseHook(ctx context.Context, c *call, resp *http.Response, body []
 	if f, ok := ctx.Value(responseKey{}).(func(Response)); ok {
 		f(Response{
 			Op: c.op, Attempt: c.attempts, StatusCode: resp.StatusCode, Header: resp.Header,
-			RequestID: redact(resp.Header.Get("X-Request-Id"), c.token), Duration: d, Body: bytes.Clone(body),
+			RequestID: shortened(resp.Header.Get("X-Request-Id"), c.token), Duration: d, Body: bytes.Clone(body),
 		})
 	}
 }

@@ -64,7 +64,7 @@
 //   - If the address of the contact, the id of the contact, email, list or campaign, or the
 //     category of a bounce has the wrong type, the data is [Unknown], which contains the
 //     error and the valid fields. Therefore, in another payload type, an empty address, id
-//     or category was empty, null or absent in the delivery.
+//     or category was empty, null or absent in the delivery, or its object was an empty array.
 //   - If the data does not match any payload type of the event, it is [Unknown] too.
 //
 // Parse never panics. Its time and memory are proportional to the length of the body,

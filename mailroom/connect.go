@@ -192,7 +192,9 @@ func (r *Room) tidy(ctx context.Context, _ string) (wait time.Duration, err erro
 			wait = 0
 		}
 		for _, it := range expired {
-			err = errors.Join(err, tx.Delete(ctx, kindEvent, it.Key))
+			if err := tx.Delete(ctx, kindEvent, it.Key); err != nil {
+				return err
+			}
 		}
 		return err
 	})

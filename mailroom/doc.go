@@ -60,7 +60,8 @@
 // complaints and unsubscriptions. When the Room handles an event, it stores the notice in the transaction
 // that records the event as handled, so no notice is lost. If the event does not contain the address, the
 // key or the kind of bounce, the Room looks up the email, with at most one lookup per second. If the
-// platform does not provide the missing values within 4 hours, the notice does not contain them.
+// platform still does not know the email or its values after 4 hours, the notice does not contain them. If
+// lookups fail for another reason, such as an outage, the notice waits.
 //
 // OnNotice runs in the transaction that deletes the notice. Therefore its writes in this transaction
 // happen exactly once. Its other effects can happen again, because the Room repeats a transaction
@@ -71,7 +72,8 @@
 // # Clocks
 //
 // The processes compare the times in the store with their own clocks. A wrong clock causes no duplicate
-// email, but it delays work, and an outcome may be unknown for a short time. If the clock of a process
+// email, but it delays work, and an outcome may be unknown for a short time. In an outage, a process whose
+// clock is more than a minute slow also ignores the pauses of the others, so more outcomes are unknown. If the clock of a process
 // differs from the platform's clock by more than a minute, events do not resolve the unknown outcomes of
 // this process, so an operator must resolve them.
 //

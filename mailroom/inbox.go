@@ -85,10 +85,9 @@ func (r *Room) accept(ctx context.Context, tx Tx, n Notice) error {
 	if err := suppressFor(ctx, tx, n); err != nil {
 		return err
 	}
-	id := n.Event.ID
-	if id == "" { // the store of handled events has already removed duplicates
-		id = fmt.Sprintf("%s %s %s %v", n.Reason, n.Address, n.EmailID, n.Time)
-	}
+	// The store of handled events has already removed duplicates. The id alone is not enough, because events of some
+	// platforms have none, or all have the same.
+	id := fmt.Sprintf("%s %s %s %s %v %v", n.Event.ID, n.Reason, n.Address, n.EmailID, n.ListID, n.Time)
 	return r.notify(ctx, tx, "event:"+hash(id), n)
 }
 

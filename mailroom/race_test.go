@@ -229,9 +229,20 @@ func TestTidyWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()
 		require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
-			return tx.Put(ctx, Item{Kind: kindEvent, Key: "old", Due: time.Now()})
+			for n := range maxExpired + 1 {
+				if err := tx.Put(ctx, Item{Kind: kindEvent, Key: fmt.Sprint("old", n), Due: time.Now()}); err != nil {
+					return err
+				}
+			}
+			return nil
 		}))
+		assert.Zero(t, need(f.room.tidy(t.Context(), ""))(t))
 		assert.Equal(t, nothing, need(f.room.tidy(t.Context(), ""))(t))
+		require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
+			left, err := tx.Due(ctx, kindEvent, time.Now(), 1)
+			assert.Empty(t, left)
+			return err
+		}))
 	})
 }
 

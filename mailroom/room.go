@@ -67,8 +67,8 @@ type Options struct {
 	// External is for a store with a job queue, such as contrib/riverjobs. With External, Start
 	// starts no workers, because the queue calls [Room.Work]. An item may have no job, for
 	// example because it was stored before the application used the queue. Such an item becomes
-	// overdue. The Room therefore stores an item again when it is overdue for 15 minutes, so
-	// that the queue gets a job for it.
+	// overdue. Every 15 minutes, the Room therefore stores the items again that are overdue for
+	// 15 minutes, so that the queue gets jobs for them.
 	External bool
 
 	// SendTimeout limits each call to send an email, with its retries. The default is
@@ -243,7 +243,8 @@ func (r *Room) await(ctx context.Context) error {
 }
 
 // Close stops the Room. It waits until the calls of OnNotice have returned. It also
-// waits for requests in progress, for at most SendTimeout plus 30 s. The remaining work
+// waits for requests in progress, for at most SendTimeout plus 30 s. With External, a lookup
+// can take 2 minutes, unless the queue cancels it. The remaining work
 // stays in the store, and a later Room continues with it, even in another process. The
 // error is always nil.
 func (r *Room) Close() error {

@@ -49,8 +49,8 @@ type worker struct {
 // for the rate limit.
 func (*worker) Timeout(*river.Job[args]) time.Duration { return 3 * time.Minute }
 
-// failurePause is the time after which a job runs again if the database failed or the Room
-// was closed.
+// failurePause is the time after which a job runs again if the database failed, or the Room
+// was closed or is not connected.
 const failurePause = 5 * time.Second
 
 // Work implements river.Worker. If the item must wait, Work snoozes its job, because an

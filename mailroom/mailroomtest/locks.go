@@ -22,6 +22,8 @@ func lockedUntilCommit(ctx context.Context, s mailroom.Store, kind string, anoth
 	if err := put(ctx, s, it); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute) // for a store that never returns the item
+	defer cancel()
 	err := inProcesses(another, func(process int, s mailroom.Store) error {
 		read := []func(ctx context.Context, tx mailroom.Tx) ([]mailroom.Item, error){
 			func(ctx context.Context, tx mailroom.Tx) ([]mailroom.Item, error) {
@@ -41,7 +43,7 @@ func lockedUntilCommit(ctx context.Context, s mailroom.Store, kind string, anoth
 				done++
 				return increment(ctx, tx, found[0])
 			})
-			if err != nil {
+			if err = errors.Join(err, ctx.Err()); err != nil {
 				return err
 			}
 		}
