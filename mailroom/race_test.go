@@ -2,6 +2,7 @@ package mailroom
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 

@@ -41,7 +41,11 @@ class MockServer:
 
     def close(self):
         self._process.stdin.close()
-        self._process.wait()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:  # a forked process still has the pipe
+            self._process.terminate()
+            self._process.wait()
         self._folder.cleanup()
 
     def __enter__(self):

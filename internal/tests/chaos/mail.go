@@ -242,10 +242,9 @@ func (p *post) count(ctx context.Context, what string) (n int) {
 
 // until waits until the table has at least want rows.
 func (p *post) until(ctx context.Context, what string, want int) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-	defer cancel()
+	end := time.Now().Add(5 * time.Minute)
 	for n := p.count(ctx, what); n < want; n = p.count(ctx, what) {
-		if time.Sleep(20 * time.Millisecond); ctx.Err() != nil {
+		if time.Sleep(20 * time.Millisecond); time.Now().After(end) {
 			must.Failf("%s: %d of %d after 5 minutes", what, n, want)
 		}
 	}

@@ -82,7 +82,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 			return usageError{err}
 		}
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.http)
-		if _, invalid := errors.AsType[*net.AddrError](err); invalid {
+		_, invalid := errors.AsType[*net.AddrError](err)
+		if _, unknown := errors.AsType[*net.DNSError](err); invalid || unknown {
 			return usageError{fmt.Errorf("-http: %w", err)}
 		}
 		if err != nil {

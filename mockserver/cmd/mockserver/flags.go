@@ -80,7 +80,7 @@ func (f *flagSet) parse(args []string) error {
 }
 
 // invalidFlag matches the errors of package flag for an invalid value.
-var invalidFlag = regexp.MustCompile(`(?s)^invalid (?:boolean )?value (".*") for (?:flag )?-([^ :]+): (.*)$`)
+var invalidFlag = regexp.MustCompile(`(?s)^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([^ :]+): (.*)$`)
 
 // invalid returns the error for an invalid value of a flag or of its environment
 // variable. If the flag contains secrets, the error omits the value.
@@ -191,7 +191,7 @@ func addrFlag(flags *flagSet, addr *string, usage string) {
 	*addr = defaultAddr
 	flags.Func("addr", usage+" (default "+defaultAddr+")", func(text string) error {
 		*addr = text
-		if _, port, err := net.SplitHostPort(text); err == nil {
+		if _, port, err := net.SplitHostPort(text); err == nil && port != "" {
 			if _, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port); err == nil {
 				return nil
 			}
@@ -269,7 +269,7 @@ func parse(args []string, out io.Writer) (options, error) {
 		return o, err
 	}
 	o.config.FreezeClock = o.clock == "frozen"
-	if sameFile(o.readyFile, o.state) || sameFile(o.readyFile, o.seed) || sameFile(o.state, o.seed) {
+	if sameFile(o.readyFile, o.state) || o.state != "" && sameFile(o.readyFile, o.state+".lock") || sameFile(o.readyFile, o.seed) || sameFile(o.state, o.seed) {
 		return o, errors.New("-ready-file, -state and -seed must be different files")
 	}
 	return o, o.defaultToken()

@@ -29,7 +29,11 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
-	context.AfterFunc(ctx, stop) // the next signal ends the process immediately
+	context.AfterFunc(ctx, func() {
+		// A shell and the system both send SIGHUP when a terminal is closed, and the reader of the log may end too.
+		signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
+		stop() // the next other signal ends the process immediately
+	})
 	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout)
 	if errors.Is(err, flag.ErrHelp) {
 		return

@@ -52,13 +52,13 @@ func serveUntil(ctx context.Context, o options, in io.Reader, out io.Writer) (er
 	if !o.quiet {
 		o.config.OnRequest = log.request
 	}
-	if err := removeReadyFile(o.readyFile); err != nil {
-		return about("ready-file", err)
-	}
 	isDefault := func(t mockserver.Token) bool { return t.Value == mockserver.DefaultToken }
 	listener, err := listenHeld(ctx, o.addr, slices.ContainsFunc(o.config.Tokens, isDefault))
 	if err != nil {
 		return err
+	}
+	if err := removeReadyFile(o.readyFile); err != nil { // now no other server has the address
+		return errors.Join(about("ready-file", err), listener.Close())
 	}
 	raiseGCPercent()
 	srv := mockserver.StartOn(listener, o.config)

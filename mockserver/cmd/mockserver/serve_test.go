@@ -325,6 +325,9 @@ func testSignal(t *testing.T, s syscall.Signal) {
 	cmd, base := command(t, "-state", state, "-quiet")
 	statuses := inProgress(t, base)
 	require.NoError(t, cmd.Process.Signal(s))
+	if s == syscall.SIGHUP { // a closed terminal sends it two times
+		assert.NoError(t, cmd.Process.Signal(s))
+	}
 	assert.Equal(t, http.StatusCreated, <-statuses, "the request in progress")
 	assert.NoError(t, cmd.Wait(), "the command")
 	if saved, err := os.ReadFile(state); err != nil || !strings.Contains(string(saved), "In progress") {

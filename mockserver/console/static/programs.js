@@ -75,7 +75,7 @@ function parametersIn(query) {
 function goFields(o, values) {
   const fields = Object.entries(values).map(([name, value]) => {
     const type = o.parameters?.find(x => x.name === name && x.in === 'query')?.type ?? '';
-    const text = type.startsWith('integer') ? int64(value) : type.startsWith('true') ? value.match(/^(true|false)$/)?.[0] : type && value && goString(value);
+    const text = type.startsWith('integer') ? int64(value) : type.startsWith('boolean') ? value.match(/^(true|false)$/)?.[0] : type && value && goString(value);
     return text && `${name.replaceAll(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase())}: ${text}`;
   });
   return fields.every(Boolean) ? fields.join(', ') : undefined;

@@ -77,12 +77,16 @@ func Invalid(msg string, loc ...any) *Error {
 
 // Join returns one error with the details of all errors, or nil if there are none. The
 // status is 422 if any of them has this status, and otherwise the status of the first.
+// An error of another type is returned alone.
 func Join(errs ...error) error {
 	all := &Error{}
 	for _, err := range errs {
 		p, ok := errors.AsType[*Error](err)
-		if !ok {
+		switch {
+		case err == nil:
 			continue
+		case !ok:
+			return err
 		}
 		if all.Status == 0 || p.Status == http.StatusUnprocessableEntity {
 			all.Status = p.Status

@@ -200,7 +200,7 @@ func (c *Control) actOnMessages(r *request, in actionBody) (actionResult, error)
 			err = act(id)
 		}
 		out.add(id, err)
-		done[id] = err == nil
+		done[id] = done[id] || err == nil
 	}
 	for _, e := range c.Deliveries.NewestEvents() {
 		if len(before) > 0 && e.ID == before[0].ID {

@@ -80,7 +80,7 @@ func button(http.ResponseWriter, *http.Request) (int, string, string) {
 func oneClick(unsubscribe mailPage) mailPage {
 	return func(w http.ResponseWriter, r *http.Request) (int, string, string) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		_ = r.ParseMultipartForm(maxForm)
+		_ = r.ParseMultipartForm(maxForm) //nolint:gosec // the body has at most maxForm bytes
 		if r.PostFormValue("List-Unsubscribe") != "One-Click" {
 			return http.StatusUnprocessableEntity, "The form must contain List-Unsubscribe=One-Click.", ""
 		}
