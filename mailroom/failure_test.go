@@ -122,6 +122,21 @@ func TestLatin1(t *testing.T) {
 	})
 }
 
+// TestIDsOfZeros: a notice that waits is not replaced by the notice of another event, even if all events have the same id.
+func TestIDsOfZeros(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		repaired := time.Now().Add(time.Minute)
+		f.fail = func(Notice) bool { return time.Now().Before(repaired) }
+		f.start()
+		for _, list := range []string{"1", "2"} {
+			require.NoError(t, f.room.Handle(t.Context(), parse(t, `{"id":"00000000-0000-0000-0000-000000000000","event":"Contact.Unsubscribed",
+				"created_on":1763652200,"data":{"contact_id":"1","list_id":"%s","email_address":"ada@example.org"}}`, list)))
+		}
+		time.Sleep(2 * time.Hour)
+		assert.Equal(t, []string{"unsubscribed ada@example.org ", "unsubscribed ada@example.org "}, f.got())
+	})
+}
+
 // TestRetryFor: an email that the platform does not accept for RetryFor has failed.
 func TestRetryFor(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {

@@ -46,8 +46,8 @@ var errHandler = errors.New("the handler fails")
 func (s *modeled) check(t *testing.T, handlers int) {
 	t.Helper()
 	for range handlers {
-		seed := rand.Uint64()                                              //nolint:gosec // a test
-		if err := s.checkOne(rand.New(rand.NewPCG(seed, 0))); err != nil { //nolint:gosec // a test
+		seed := rand.Uint64()
+		if err := s.checkOne(rand.New(rand.NewPCG(seed, 0))); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 	}
