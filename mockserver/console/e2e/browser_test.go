@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
@@ -160,9 +161,19 @@ func open(t *testing.T, base, hash string, v view) *page {
 	_, err := chromedp.Call(p.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: functions})
 	p.check(err)
 	p.check(chromedp.Listen(p.ctx, p.complain))
+	p.front()
 	p.do(chromedp.EmulateViewport(v.width, 800), chromedp.Navigate(base+"/_mock/"+hash))
 	p.until(`document.querySelector('.dot') && document.querySelector('.live[data-state=live]')`)
 	return p
+}
+
+// front shows the tab, because Chromium paints no frames in a tab that it takes for hidden.
+func (p *page) front() {
+	p.Helper()
+	_, err := chromedp.Call(p.ctx, cdppage.BringToFront, cdp.Empty{})
+	p.check(err)
+	_, err = chromedp.Call(p.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	p.check(err)
 }
 
 func (p *page) emulate(media emulation.SetEmulatedMediaParams) {
@@ -195,7 +206,7 @@ func (p *page) until(js string) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](`!!(`+js+`)`, chromedp.WithPollingTimeout(patience/3))); err != nil {
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](`!!(`+js+`)`, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience/3))); err != nil {
 		p.Fatalf("waiting for %s: %v\nthe page contains: %s", js, err, p.text("body"))
 	}
 }

@@ -28,7 +28,7 @@ export function State() {
   return div({ class: 'card state', role: 'group', 'aria-label': 'State' },
     action ? [h2(action.label), h(Confirmation, { action, close: () => setAction(undefined) })]
       : h(Doing, { label: 'State', class: 'actions' },
-        [saveBaseline, ...resets].map(r => button({ type: 'button', class: 'button', key: r.label, title: r.title, onClick: () => start(r) }, icon(r.sign), r.label)),
+        [saveBaseline, ...resets].map(r => button({ type: 'button', class: 'button', key: r.label, title: r.title, disabled: !info, onClick: () => start(r) }, icon(r.sign), r.label)),
         a({ class: 'button', href: href('/state'), download: 'state.json', title: 'All records, without fault rules, tokens and requests' }, icon('out'), 'Download state'),
         h(FileButton, { text: 'Load state', label: 'Load a state', accept: '.json', onFile: file => start(loadState(file)) })));
 }
