@@ -53,7 +53,7 @@ func TestPagesOfWebhooks(t *testing.T) {
 		createWebhooks(srv, want.webhooks)
 		got := do(srv, call{"GET", "/webhooks?page=3", "", ""})
 		assert.Equal(t, want.webhooks, strings.Count(got, `"webhook_id"`), got)
-		assert.Equal(t, want.webhooks+want.requests, len(srv.Requests()), "requests") //nolint:testifylint // Len would print all requests
+		assert.Equal(t, want.webhooks+want.requests, len(srv.Requests()), "requests")
 	}
 	_, err := srv.Inject(mockserver.Fault{Operation: "listWebhooks", Nth: 2, Action: mockserver.FaultStatus})
 	require.NoError(t, err)
