@@ -24,9 +24,10 @@ import (
 //     instead of resending the request. It sends the same body again only if the
 //     connection was unusable before a stream began; see payloadReader.
 //
-// Over HTTP/1, net/http resends a request with a body only if the connection was idle and no byte was written. This
-// is safe, but net/http needs GetBody for it. The client therefore sets GetBody only if it expects HTTP/1, for
-// example after an HTTP/1 response.
+// Over HTTP/1, net/http resends a request with a body only if the connection was idle and no byte was
+// written. This is safe, but net/http needs GetBody for it. With GetBody, however, HTTP/2 would also resend
+// requests that the server may have processed. The client therefore sets GetBody only if it expects HTTP/1,
+// for example after an HTTP/1 response.
 type resendGuard struct {
 	stop           context.CancelFunc
 	requested, got atomic.Bool // whether a connection was requested, and obtained

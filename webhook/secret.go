@@ -37,9 +37,9 @@ const redacted = "[redacted]"
 
 // Secret is the secret and the hash function of one webhook. [ParseSecret] returns it,
 // and only [Secret.Reveal] returns its text, so a program cannot print it by accident.
-// Printed text, logs and JSON contain "[redacted]" instead. In an unexported field of a
-// struct, package fmt prints a memory address. Two Secrets are equal (==) if they have
-// the same text and the same hash function. The zero Secret is invalid.
+// Printed text, logs and JSON contain "[redacted]" instead. If a Secret is in an unexported field of a
+// struct, package fmt prints its memory address instead. Two Secrets are equal (==) if they have the same
+// text and the same hash function. The zero Secret is invalid.
 type Secret struct {
 	text unique.Handle[string] // package fmt prints a pointer as an address if it does not call methods
 	hash HashFunction
@@ -49,10 +49,9 @@ type Secret struct {
 // of a webhook. The letter case of hashFunction is ignored, and its default is SHA256.
 //
 // ParseSecret returns an error if the hash function is not SHA256 or SHA512, if the text
-// is empty, or if the text begins or ends with white space. White space would invalidate
-// every signature: for example, a secret from a file often ends with a line break. In
-// FIPS 140-only mode (GODEBUG=fips140=only), the text must be at least 14 bytes long.
-// The error does not contain the secret.
+// is empty, or if the text begins or ends with white space. White space, such as the line break at the end of
+// a file, would invalidate every signature. In FIPS 140-only mode (GODEBUG=fips140=only), the text must be at
+// least 14 bytes long. The error does not contain the secret.
 func ParseSecret(text, hashFunction string) (Secret, error) {
 	if strings.TrimSpace(text) == "" {
 		return Secret{}, errors.New("webhook: secret must not be empty")

@@ -79,8 +79,8 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestCallOutcomes: spans and metrics distinguish emails that were not queued, may have been sent, and were
-// certainly not sent. For a lookup, they also contain the time in the queue.
+// TestCallOutcomes: spans and metrics distinguish three results: the email was not queued, it may have been
+// sent, or it was certainly not sent. For a lookup, they also contain the time in the queue.
 func TestCallOutcomes(t *testing.T) {
 	send := func(to string) func(context.Context, *client.Client) {
 		return func(ctx context.Context, c *client.Client) { _, _ = c.Emails.Send(ctx, email(to)) }

@@ -52,8 +52,8 @@ type watchers struct {
 	channels map[string]*watch
 }
 
-// watch is a subscription to one queue. All callers of this process in this queue share
-// it. The mutex of the watchers guards the fields that change after ready is closed.
+// watch is a subscription to one queue. The callers in this process that wait in the queue share the
+// subscription. The mutex of the watchers guards the fields that change after ready is closed.
 type watch struct {
 	channel string
 	ready   chan struct{} // closed when the subscription exists or has failed

@@ -166,8 +166,8 @@ func (r *record) arrives(req *http.Request, body []byte) (v visit, known bool) {
 	return v, req.Method == http.MethodGet || v.n <= r.left[id]
 }
 
-// contradicts counts an email of a request that the platform rejected although it sent the email. This breaks an
-// assumption of the client, so the invariants do not count these emails.
+// contradicts counts the emails that the platform sent although it rejected their requests. Such a platform
+// breaks an assumption of the client, so the invariants ignore these emails.
 func (r *record) contradicts(subject string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -178,8 +178,8 @@ func (w *fixture) checkSent(d *call, id string, got client.SubmittedEmail, sent 
 	}
 }
 
-// checkDone compares how often an operation was processed with the result of its call. If maybeNot is true, an
-// operation may be unprocessed although the call returned nil.
+// checkDone checks that the result of a call agrees with the number of times that the platform processed the
+// operation. If maybeNot is true, an operation may be unprocessed although the call returned nil.
 func (w *fixture) checkDone(d *call, n int, maybeNot bool) {
 	switch {
 	case d != nil && n > 1:

@@ -10,7 +10,7 @@ import (
 )
 
 // TestActionsOfOneAccount: new fault rules, "Remove all", "Reset" and "Delete everything" do not affect other
-// accounts. The page shows the rules of the selected account and the rules for all accounts.
+// accounts. The page shows the rules of the selected account and the rules that apply to all accounts.
 func TestActionsOfOneAccount(t *testing.T) {
 	w, p, other := startFourAccounts(t)
 	p.click("button", "Rate-limited once").says(".rules", "of account 77", "listTemplates of all accounts")

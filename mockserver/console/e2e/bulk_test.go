@@ -91,8 +91,9 @@ func (w *world) statuses(list int64, want string) {
 	w.equal(strings.Join(got, " "), want)
 }
 
-// TestSelection: keys select, delete and restore messages. When the open message is deleted, the next message is
-// shown, but the platform keeps the deleted email. Escape or a new search clears the selection.
+// TestSelection: keys select, delete and restore messages. When the open message is deleted, the console
+// shows the next one. The platform still knows the email of the deleted message. Escape or a new search
+// clears the selection.
 func TestSelection(t *testing.T) {
 	w := newWorld(t)
 	var id string

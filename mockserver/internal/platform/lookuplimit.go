@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// LookupLimit is an algorithm for the lookup rate limit, which allows one lookup per
-// second for each user and account. A lookup that is rejected does not count toward the
-// limit.
+// LookupLimit is an algorithm for the lookup rate limit, which allows one lookup per second for each pair of
+// user and account. A lookup that is rejected does not count toward the limit.
 type LookupLimit int
 
 // The algorithms for the lookup rate limit.
