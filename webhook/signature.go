@@ -62,16 +62,22 @@ func (v *Verifier) Verify(body []byte, signature string) error {
 	if signature == "" {
 		return ErrMissingSignature
 	}
-	keys := v.keys
-	if v.source != nil {
-		if keys = v.source.current(); keys == nil {
-			return ErrNoSecrets
-		}
+	keys := v.current()
+	if keys == nil && v.source != nil {
+		return ErrNoSecrets
 	}
 	if matches(keys, body, signature) || v.source != nil && matches(v.source.newer(keys), body, signature) {
 		return nil
 	}
 	return ErrInvalidSignature
+}
+
+// current returns nil if the source has not returned secrets yet.
+func (v *Verifier) current() []*key {
+	if v.source != nil {
+		return v.source.current()
+	}
+	return v.keys
 }
 
 // matches reports whether signature is the signature of body with one of the

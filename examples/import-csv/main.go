@@ -132,16 +132,11 @@ func importFile(ctx context.Context, c *client.Client, out io.Writer, to target,
 	if err != nil {
 		return err
 	}
-	updated := report.Updated + report.Accepted
-	fmt.Fprintf(out, "\n%d imported, %d updated, %d rejected, %d skipped, %d not active\n",
-		report.Imported, updated, report.Rejected, rows.skipped, rows.inactive)
+	err = rows.summarize(report, before)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty file has no checkpoint
 		return err
 	}
-	if before+report.Imported+updated == 0 && report.Rejected+rows.skipped > 0 {
-		return fmt.Errorf("%s: no row was imported", from.name)
-	}
-	return nil
+	return err
 }
 
 // format describes the options, because they change the positions of the contacts.
@@ -150,11 +145,22 @@ func (s source) format() string {
 	return fmt.Sprintf("%q", append([]string{string(o.Comma), o.Email, o.Tags, o.Interests, o.Status, o.Separator}, o.Ignore...))
 }
 
-// reported counts and prints the rows that are not imported.
+// reported prints what happens to the rows of a file.
 type reported struct {
 	out               io.Writer
 	name              string
 	skipped, inactive int64
+}
+
+// summarize prints the counts of this run. It returns an error if no run imported a row.
+func (r *reported) summarize(report *client.ImportReport, before int64) error {
+	updated := report.Updated + report.Accepted
+	fmt.Fprintf(r.out, "\n%d imported, %d updated, %d rejected, %d skipped, %d not active\n",
+		report.Imported, updated, report.Rejected, r.skipped, r.inactive)
+	if before+report.Imported+updated == 0 && report.Rejected+r.skipped > 0 {
+		return fmt.Errorf("%s: no row was imported", r.name)
+	}
+	return nil
 }
 
 // options returns options that report to r.

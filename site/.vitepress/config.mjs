@@ -46,7 +46,7 @@ const sidebar = [
       page('docs/stability.md', 'Stability'), page('CHANGELOG.md', 'Changelog'),
     ],
   },
-  {text: 'Contribute', items: [page('CONTRIBUTING.md', 'Contributing'), page('ARCHITECTURE.md', 'Architecture'), page('docs/mutation.md', 'Mutation tests')]},
+  {text: 'Contribute', items: [page('CONTRIBUTING.md', 'Contributing'), page('ARCHITECTURE.md', 'Architecture')]},
 ];
 const pages = sidebar.flatMap(section => section.items.map(item => item.file));
 

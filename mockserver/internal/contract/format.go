@@ -3,6 +3,7 @@ package contract
 import (
 	"errors"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -79,6 +80,11 @@ func ParseURL(s string) (*url.URL, error) {
 	}
 	if strings.ContainsFunc(to.RawQuery, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return nil, errors.New("must be an absolute http or https URL with an ASCII query; percent-encode other characters")
+	}
+	if port := to.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return nil, errors.New("must have a port from 1 to 65535")
+		}
 	}
 	return to, nil
 }

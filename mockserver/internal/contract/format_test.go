@@ -9,7 +9,7 @@ import (
 func TestParseURL(t *testing.T) {
 	for s, want := range map[string]string{
 		"http://127.0.0.1:8080/hook":    "",
-		"https://example.org":           "",
+		"https://example.org:65535":     "",
 		"HTTP://example.org":            "",
 		"http://bücher.example/é":       "", // package http encodes the host and the path
 		"http://a.test/hook?name=a%20b": "",
@@ -24,6 +24,8 @@ func TestParseURL(t *testing.T) {
 		"http://a.test/hook ":           "white space",
 		"http://a.test/hook\u00a0":      "white space",
 		"http://a.test/#a b":            "white space",
+		"http://a.test:0/hook":          "port from 1 to 65535",
+		"http://a.test:65536/hook":      "port from 1 to 65535",
 		"http://a.test/hook?name=é":     "ASCII query",
 		"http://a.test/hook?name=\xe9":  "ASCII query",
 	} {
