@@ -52,10 +52,12 @@ func (h handler) call(ctx context.Context, r request, decode func([]byte) error)
 		decode = readNothing
 	}
 	if ctx == nil {
-		return newBadRequest(r, errors.New("the context must not be nil"))
+		return newBadRequest(r, errNilContext)
 	}
 	return h(ctx, &call{request: r, decode: decode})
 }
+
+var errNilContext = errors.New("the context must not be nil")
 
 // callJSON performs an operation and calls read to decode the response. If a required
 // field is missing or has the wrong type, callJSON returns an error together with the

@@ -200,6 +200,10 @@ func TestInvalidArguments(t *testing.T) {
 	}{
 		{last(c.Templates.Get(ctx, 0)), "template_id: must be a positive id, got 0"},
 		{last(c.Templates.Get(noContext, 1)), "the context must not be nil"},
+		{last(c.Templates.Find(noContext, "Welcome")), "the context must not be nil"},
+		{last(c.Webhooks.Ensure(noContext, WebhookCreate{URL: "https://shop.example/hook"})), "the context must not be nil"},
+		{last(c.Emails.Wait(noContext, "1", Email.Settled)), "the context must not be nil"},
+		{last(c.Contacts.Import(noContext, 1, func(func(ImportContact, error) bool) {}, ImportOptions{})), "the context must not be nil"},
 		{last(c.Templates.Update(ctx, 0, TemplateUpdate{Name: new("n")})), "template_id: must be a positive id, got 0"},
 		{c.Contacts.Delete(ctx, 1, -1), "contact_id: must be a positive id, got -1"},
 		{last(c.Contacts.Get(ctx, 0, -1)), "list_id: must be a positive id, got 0"},

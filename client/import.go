@@ -148,7 +148,7 @@ func (s *Contacts) Import(
 	ctx context.Context, listID int64, contacts iter.Seq2[ImportContact, error], opts ImportOptions,
 ) (*ImportReport, error) {
 	im := &importer{opts: opts, report: newImportReport(opts.Skip)}
-	if err := im.configure(); err != nil {
+	if err := im.configure(ctx); err != nil {
 		return im.report, newBadRequest(importContactsRequest(listID, ImportBatch{}), err)
 	}
 	im.send = func(contacts []ImportContact) (ImportResult, error) {
@@ -226,11 +226,13 @@ func (c *ImportContact) size() int64 {
 	return int64(n)
 }
 
-func (im *importer) configure() error {
+func (im *importer) configure(ctx context.Context) error {
 	o := &im.opts
 	o.BatchSize = cmp.Or(o.BatchSize, maxImportBatch)
 	o.Concurrency = cmp.Or(o.Concurrency, 1)
 	switch {
+	case ctx == nil:
+		return errNilContext
 	case o.BatchSize < 1 || o.BatchSize > maxImportBatch:
 		return fmt.Errorf("batch size must be between 1 and %d, got %d", maxImportBatch, o.BatchSize)
 	case o.Concurrency < 1 || o.Concurrency > maxConcurrency:

@@ -76,6 +76,11 @@ func paginate[P pager[T], T listItem](
 		list.addQueryDefault("per_page", strconv.Itoa(maxPerPage))
 	}
 	return func(yield func(T, error) bool) {
+		if ctx == nil {
+			var zero T
+			yield(zero, newBadRequest(list, errNilContext))
+			return
+		}
 		ctx, cancel := context.WithCancel(ctx)
 		i := &iteration[P, T]{options: o, list: list, checker: pageChecker[T]{skipped: o.first - 1}}
 		i.prefetch = prefetch[P]{next: o.first, get: func(n int64) (P, error) { return i.request(ctx, h, read, n) }}
