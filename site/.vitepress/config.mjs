@@ -137,7 +137,9 @@ export default defineConfig({
   themeConfig: {
     nav: [{text: version, items: versions.split(' ').map(name => ({text: name, link: `/../${name}/`, target: '_self'}))}],
     sidebar: sidebar.map(({text, items}) => ({text, items: items.map(({text, link}) => ({text, link}))})),
-    search: {provider: 'local'},
+    search: {provider: 'local', options: {miniSearch: {searchOptions: {
+      boostDocument: id => /how-do-i#/.test(id) ? 2 : /(ARCHITECTURE|CONTRIBUTING|CHANGELOG|specification|decisions)#/.test(id) ? 0.5 : 1,
+    }}}},
     outline: [2, 3],
   },
 });
