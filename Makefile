@@ -5,14 +5,17 @@
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\): ## \(.*\)/\1	\2/p' Makefile | expand -t 12
 
-test: ## run all tests that need only Go
-	go test ./...
+test: ## run the tests of all modules that need only Go
+	@bash -ec '. .ci/steps; all_go_tests'
 
 lint: ## run golangci-lint and the checks of the English text
 	bash .ci/run lint prose
 
-generate: ## write the generated files after a change to openapi.yaml or a control route
+generate: ## write all generated files and golden files
 	go generate ./...
+	cd mcp && go generate ./...
+	npm --prefix npm ci --prefer-offline --loglevel=error
+	npm --prefix npm run generate
 
 fast: ## check the format, the documents and the changed packages in less than a minute
 	bash .ci/run fast

@@ -22,6 +22,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
+//go:generate go test -run ^TestTools$ -update
+
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 type args = map[string]any

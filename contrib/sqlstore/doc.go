@@ -1,8 +1,10 @@
 // Package sqlstore keeps the state of package mailroom in PostgreSQL or SQLite, with database/sql and any
-// driver. It can use the application's own transactions. Its go.mod requires no driver, so it does not affect
-// the version of the application's driver. It is meant for up to 10 emails per second (measured in
+// driver. It can use the application's own transactions. It imports no driver, so it does not affect the
+// version of the application's driver. It is meant for up to 10 emails per second (measured in
 // docs/performance.md). To distribute more emails to several machines, use module contrib/riverjobs, which
 // adds the job queue River and uses the same table.
+//
+// The tests are in internal/tests/chaos/drivers, because they import the drivers.
 //
 //	store := sqlstore.New(sqlstore.SQLite, db)
 //	if err := store.Create(ctx); err != nil {

@@ -13,8 +13,8 @@ import (
 // as one space, and comment marks do not count.
 type place struct{ file, pattern string }
 
-// facts contains the facts that handwritten code and documents repeat. For example, the client and the mock server share
-// no code. The first place of a fact is its home. Generated files follow from their sources.
+// facts contains the facts that handwritten code and documents repeat. For example, the mock server
+// does not import client. The first place of a fact is its home. Generated files follow from their sources.
 var facts = map[string][]place{
 	"the maximum size of a body": {
 		{"openapi.yaml", `the body is larger than (\d+) bytes`},

@@ -20,6 +20,8 @@ import (
 
 const root = "../../.."
 
+//go:generate go test -run ^TestCopiedCode$ -update
+
 var (
 	nested = flag.Bool("nested", false, "look at the documents of the other modules as well")
 	update = flag.Bool("update", false, "update the copied code in the documents")

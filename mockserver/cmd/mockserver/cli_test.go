@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write testdata/commands.txt")
+//go:generate go test -run ^(TestCommands|TestManual)$ -update
+
+var update = flag.Bool("update", false, "write testdata/commands.txt and the tables in docs/mockserver.md")
 
 // TestCommands runs the command lines in testdata/commands.txt and compares their output. A command line can begin with
 // environment variables and end with < and its quoted standard input. The output of a failing command is its error and its exit

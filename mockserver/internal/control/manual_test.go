@@ -21,8 +21,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/engine"
 )
 
-// go generate updates docs/control-api.md.
-//
 //go:generate go test -run ^TestManual$ -update
 
 var update = flag.Bool("update", false, "write docs/control-api.md")

@@ -20,6 +20,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/quirk"
 )
 
+//go:generate go test -run ^TestManual$ -update
+
 var update = flag.Bool("update", false, "write the table in docs/quirks.md")
 
 // docs/quirks.md contains the table of quirks.

@@ -1,5 +1,10 @@
-// Package drivers tests contrib/sqlstore with the drivers of PostgreSQL and SQLite. It is a separate
-// module, so that the root module, with sqlstore, requires no driver.
+// Package drivers tests contrib/sqlstore with the drivers of PostgreSQL and SQLite. It is in a separate
+// module, because the root module, which contains sqlstore, must not require a driver. The driver modernc.org/sqlite needs
+// only Go:
+//
+//	go test -C internal/tests/chaos -run '/^sqlite$' ./drivers
+//
+// The tests of the other drivers need a C compiler or a server.
 package drivers
 
 import (
