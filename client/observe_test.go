@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -162,12 +161,6 @@ func TestObserveCalls(t *testing.T) {
 	}
 	want := "importContacts importContacts importContacts listLists"
 	assert.Equal(t, want, strings.Join(o.begun, " "), "observed")
-}
-
-// TestMain discards the log records of clients without a logger.
-func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	os.Exit(m.Run())
 }
 
 // TestLogger compares the records of a call with three attempts with the documentation of Config.Logger. Without a
