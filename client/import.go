@@ -204,12 +204,12 @@ type importer struct {
 // batch is the part of the source that one request imports. The request omits
 // filtered contacts.
 type batch struct {
-	from, to int64
-	contacts []ImportContact
-	places   []int64  // indexes of the contacts in the source
-	hashes   []uint64 // of the addresses; empty if Concurrency is 1
-	size     int64    // of the contacts, in bytes
-	finished bool
+	from, to      int64
+	contacts      []ImportContact
+	sourceIndexes []int64  // indexes of the contacts in the source
+	hashes        []uint64 // of the addresses; empty if Concurrency is 1
+	size          int64    // of the contacts, in bytes
+	finished      bool
 }
 
 // size estimates the memory and the JSON of a contact in bytes.
@@ -285,9 +285,9 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 
 // add adds a contact to a batch, sends the batch if it is full, and returns the batch for
 // the next contact. If the import must stop, add returns false.
-func (im *importer) add(ctx context.Context, b *batch, contact ImportContact, place int64) (*batch, bool) {
+func (im *importer) add(ctx context.Context, b *batch, contact ImportContact, sourceIndex int64) (*batch, bool) {
 	if !im.wants(contact) {
-		b.to = place + 1
+		b.to = sourceIndex + 1
 		return b, true
 	}
 	size := contact.size()
@@ -295,19 +295,19 @@ func (im *importer) add(ctx context.Context, b *batch, contact ImportContact, pl
 		if !im.start(ctx, b) {
 			return b, false
 		}
-		b = im.batch(place)
+		b = im.batch(sourceIndex)
 	}
-	b.add(contact, place, size)
+	b.add(contact, sourceIndex, size)
 	if len(b.contacts) < im.opts.BatchSize {
 		return b, true
 	}
 	ok := im.start(ctx, b)
-	return im.batch(place + 1), ok
+	return im.batch(sourceIndex + 1), ok
 }
 
-func (b *batch) add(contact ImportContact, place, size int64) {
-	b.contacts, b.places = append(b.contacts, contact), append(b.places, place)
-	b.to, b.size = place+1, b.size+size
+func (b *batch) add(contact ImportContact, sourceIndex, size int64) {
+	b.contacts, b.sourceIndexes = append(b.contacts, contact), append(b.sourceIndexes, sourceIndex)
+	b.to, b.size = sourceIndex+1, b.size+size
 }
 
 func (im *importer) wants(contact ImportContact) bool {
@@ -325,11 +325,11 @@ func (im *importer) batch(from int64) *batch {
 	last := len(im.spare) - 1
 	if last < 0 {
 		size := im.opts.BatchSize
-		return &batch{from: from, to: from, contacts: make([]ImportContact, 0, size), places: make([]int64, 0, size)}
+		return &batch{from: from, to: from, contacts: make([]ImportContact, 0, size), sourceIndexes: make([]int64, 0, size)}
 	}
 	b := im.spare[last]
 	im.spare = im.spare[:last]
-	*b = batch{from: from, to: from, contacts: b.contacts[:0], places: b.places[:0], hashes: b.hashes[:0]}
+	*b = batch{from: from, to: from, contacts: b.contacts[:0], sourceIndexes: b.sourceIndexes[:0], hashes: b.hashes[:0]}
 	return b
 }
 
@@ -375,19 +375,19 @@ func (im *importer) sendBatch(ctx context.Context, b *batch) {
 		im.finish(b, result, err)
 		return
 	}
-	middle, left := b.places[half], int64(0)
+	middle, left := b.sourceIndexes[half], int64(0)
 	for i := range half {
 		left += b.contacts[i].size()
 	}
 	right := b.size - left
 	im.limit.Store(min(im.limit.Load(), max(left, right))) // another batch may store a larger value, which costs one more 413
-	im.sendBatch(ctx, &batch{from: b.from, to: middle, contacts: b.contacts[:half], places: b.places[:half], size: left})
+	im.sendBatch(ctx, &batch{from: b.from, to: middle, contacts: b.contacts[:half], sourceIndexes: b.sourceIndexes[:half], size: left})
 	im.mu.Lock()
 	ended := im.stopped != nil || ctx.Err() != nil
 	im.unsent = im.unsent || ended
 	im.mu.Unlock()
 	if !ended {
-		im.sendBatch(ctx, &batch{from: middle, to: b.to, contacts: b.contacts[half:], places: b.places[half:], size: right})
+		im.sendBatch(ctx, &batch{from: middle, to: b.to, contacts: b.contacts[half:], sourceIndexes: b.sourceIndexes[half:], size: right})
 	}
 }
 

@@ -161,7 +161,7 @@ func (r *ImportReport) confirm(b *batch, result ImportResult) []ImportRejection 
 	slices.SortStableFunc(result.Errors, func(a, b RejectedEntry) int { return cmp.Compare(a.Index, b.Index) })
 	for _, e := range slices.CompactFunc(result.Errors, func(a, b RejectedEntry) bool { return a.Index == b.Index }) {
 		rejections = append(rejections, ImportRejection{
-			Index: b.places[e.Index], Contact: b.contacts[e.Index], Detail: ErrorDetail{Loc: e.Loc, Msg: e.Msg, Type: e.Type},
+			Index: b.sourceIndexes[e.Index], Contact: b.contacts[e.Index], Detail: ErrorDetail{Loc: e.Loc, Msg: e.Msg, Type: e.Type},
 		})
 	}
 	r.Imported += result.Imported
@@ -169,8 +169,8 @@ func (r *ImportReport) confirm(b *batch, result ImportResult) []ImportRejection 
 	r.Accepted += result.Accepted
 	r.Rejected += int64(len(rejections))
 	status, left := result.status(), rejections
-	r.setStatuses(b, func(place int64) ImportStatus {
-		if len(left) > 0 && left[0].Index == place {
+	r.setStatuses(b, func(sourceIndex int64) ImportStatus {
+		if len(left) > 0 && left[0].Index == sourceIndex {
 			left = left[1:]
 			return ImportRejected
 		}
@@ -199,15 +199,15 @@ func (r *ImportReport) fail(b *batch, err error) {
 	r.setStatuses(b, func(int64) ImportStatus { return status })
 }
 
-func (r *ImportReport) setStatuses(b *batch, status func(place int64) ImportStatus) {
+func (r *ImportReport) setStatuses(b *batch, status func(sourceIndex int64) ImportStatus) {
 	var spans []span
 	next := b.from
-	for _, place := range b.places {
-		spans = appendSpan(spans, span{next, place, ImportFiltered})
-		spans = appendSpan(spans, span{place, place + 1, status(place)})
-		next = place + 1
+	for _, sourceIndex := range b.sourceIndexes {
+		spans = appendSpan(spans, span{next, sourceIndex, ImportFiltered})
+		spans = appendSpan(spans, span{sourceIndex, sourceIndex + 1, status(sourceIndex)})
+		next = sourceIndex + 1
 	}
-	r.Filtered += b.to - b.from - int64(len(b.places))
+	r.Filtered += b.to - b.from - int64(len(b.sourceIndexes))
 	r.add(appendSpan(spans, span{next, b.to, ImportFiltered}))
 }
 

@@ -111,7 +111,7 @@ func (s *sender) recycle(b *bytes.Buffer) {
 }
 
 func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, c.method, s.base+c.target(), nil)
+	req, err := http.NewRequestWithContext(ctx, c.method, s.base+c.requestURI(), nil)
 	if err != nil {
 		return nil, err
 	}

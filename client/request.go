@@ -63,16 +63,16 @@ func pathSegment(v any) (string, error) {
 	return "", errors.New("must be an id")
 }
 
-// target returns the path and the query.
-func (r *request) target() string {
-	target, sep := r.path, "?"
+// requestURI returns the path and the query.
+func (r *request) requestURI() string {
+	uri, sep := r.path, "?"
 	if r.page != 0 {
-		target, sep = target+"?page="+strconv.FormatInt(r.page, 10), "&"
+		uri, sep = uri+"?page="+strconv.FormatInt(r.page, 10), "&"
 	}
 	if r.query != "" {
-		target += sep + r.query
+		uri += sep + r.query
 	}
-	return target
+	return uri
 }
 
 // addQueryIfSet adds a parameter unless v is nil or the zero value.
