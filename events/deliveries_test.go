@@ -117,7 +117,9 @@ func TestEventMethodsWithoutData(t *testing.T) {
 	}
 }
 
+// TestBounceCategories: each category has a row.
 func TestBounceCategories(t *testing.T) {
+	var rows []events.BounceCategory
 	for _, row := range []struct {
 		category          events.BounceCategory
 		text, description string
@@ -134,11 +136,13 @@ func TestBounceCategories(t *testing.T) {
 		{category: events.BounceCategoryAddressChange, text: "bounce_ac", description: "address change"},
 		{category: "bounce_xx", text: "bounce_xx", description: "bounce_xx"},
 	} {
+		rows = append(rows, row.category)
 		c, b := row.category, events.BounceDetail{Category: row.category}
 		if string(c) != row.text || c.Hard() != row.hard || c.Soft() != row.soft || b.Hard() != row.hard || b.Soft() != row.soft || c.Description() != row.description {
 			t.Errorf("%s: hard %v, soft %v, %q; want %+v", c, c.Hard(), c.Soft(), c.Description(), row)
 		}
 	}
+	assert.Equal(t, append(events.BounceCategories(), "bounce_xx"), rows, "the rows of this test")
 }
 
 // TestIDFieldsHaveTypeID: the platform writes ids as numbers or strings, so id fields have the type ID, with these

@@ -59,29 +59,3 @@ func (b BounceDetail) Hard() bool { return b.Category.Hard() }
 // Soft reports whether the reason of the bounce is temporary; see [BounceCategory.Soft].
 // Some bounces, for example automatic replies, are neither hard nor soft.
 func (b BounceDetail) Soft() bool { return b.Category.Soft() }
-
-// Description returns the specification's name for the category, such as
-// "mailbox full". It returns an unknown category unchanged.
-func (c BounceCategory) Description() string {
-	switch c {
-	case BounceCategoryHard:
-		return "hard bounce"
-	case BounceCategorySoft:
-		return "soft bounce"
-	case BounceCategoryMailboxFull:
-		return "mailbox full"
-	case BounceCategoryBlocked:
-		return "blocked"
-	case BounceCategoryTransient:
-		return "transient failure"
-	case BounceCategoryDNSFailure:
-		return "DNS failure"
-	case BounceCategoryAutoReply:
-		return "automatic reply"
-	case BounceCategoryChallengeResponse:
-		return "challenge-response"
-	case BounceCategoryAddressChange:
-		return "address change"
-	}
-	return string(c)
-}

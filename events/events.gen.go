@@ -36,6 +36,47 @@ func ContactStatuses() []ContactStatus {
 	}
 }
 
+// BounceCategories returns the known bounce categories.
+func BounceCategories() []BounceCategory {
+	return []BounceCategory{
+		"bounce_hb",
+		"bounce_sb",
+		"bounce_fm",
+		"bounce_mb",
+		"bounce_tr",
+		"bounce_df",
+		"bounce_ar",
+		"bounce_cr",
+		"bounce_ac",
+	}
+}
+
+// Description returns the specification's name for the category, such as
+// "mailbox full". It returns an unknown category unchanged.
+func (c BounceCategory) Description() string {
+	switch c {
+	case "bounce_hb":
+		return "hard bounce"
+	case "bounce_sb":
+		return "soft bounce"
+	case "bounce_fm":
+		return "mailbox full"
+	case "bounce_mb":
+		return "blocked"
+	case "bounce_tr":
+		return "transient failure"
+	case "bounce_df":
+		return "DNS failure"
+	case "bounce_ar":
+		return "automatic reply"
+	case "bounce_cr":
+		return "challenge-response"
+	case "bounce_ac":
+		return "address change"
+	}
+	return string(c)
+}
+
 // generalName reports whether an event comes in the general envelope.
 func generalName(name Name) bool {
 	switch name {

@@ -2986,6 +2986,8 @@ export interface operations {
                             category: "bounce_hb" | "bounce_sb" | "bounce_fm" | "bounce_mb" | "bounce_tr" | "bounce_df" | "bounce_ar" | "bounce_cr" | "bounce_ac";
                             /** @description the meaning of the category */
                             description: string;
+                            /** @description the response of the receiving server, unless a bounce sets it */
+                            diagnostic: string;
                         }[];
                         /** @description the statuses of contacts */
                         contact_statuses: string[];

@@ -163,10 +163,6 @@ func (l *fixture) lastSent(s sent) sent {
 	return s
 }
 
-var bounceCategories = []string{
-	"bounce_hb", "bounce_sb", "bounce_fm", "bounce_mb", "bounce_tr", "bounce_df", "bounce_ar", "bounce_cr", "bounce_ac",
-}
-
 // The following methods simulate recipient actions.
 
 func (l *fixture) bounce(id, category string) {

@@ -353,12 +353,12 @@ func (t *trial) message(r *rapid.T) *modelMessage {
 }
 
 func (t *trial) Bounce(r *rapid.T) {
-	m, category := t.message(r), oneOf(r, "category", bounceCategories)
+	m, category := t.message(r), oneOf(r, "category", events.BounceCategories())
 	if oneIn(r, 2, "hard") {
-		category = "bounce_hb"
+		category = events.BounceCategoryHard
 	}
-	t.bounce(m, category == "bounce_hb")
-	t.agree("bounce", t.srv.Bounce(m.id, events.BounceCategory(category)), nil)
+	t.bounce(m, category.Hard())
+	t.agree("bounce", t.srv.Bounce(m.id, category), nil)
 }
 
 func (t *trial) Complain(r *rapid.T) {

@@ -5,9 +5,12 @@ import (
 	"embed"
 	"encoding/json"
 	"go/format"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
+
+	"github.com/getkin/kin-openapi/openapi3"
 
 	"example.com/emailplatform/internal/tools/must"
 )
@@ -49,8 +52,24 @@ func eventFiles(doc *document) map[string][]byte {
 		"testdata/deliveries.json": indented.Bytes(),
 		"events.gen.go": execute("events.tmpl", map[string]any{
 			"Events": doc.events, "Shapes": shapes, "ContactStatuses": values(doc.schema("ContactStatus")),
+			"BounceCategories": meanings(doc.schema("BounceCategory")),
 		}),
 	}
+}
+
+// meaning is a value of an enumeration and its meaning.
+type meaning struct{ Value, Text string }
+
+// meanings returns the values of an enumeration with their meanings, which its description lists: `value` meaning.
+func meanings(s *openapi3.Schema) (out []meaning) {
+	for _, value := range values(s) {
+		found := regexp.MustCompile("`" + regexp.QuoteMeta(value) + "` ([^,.]+)").FindStringSubmatch(s.Description)
+		if found == nil {
+			must.Failf("openapi.yaml:%d: the description has no meaning of %s, such as: `%[2]s` mailbox full", s.Origin.Key.Line, value)
+		}
+		out = append(out, meaning{value, found[1]})
+	}
+	return out
 }
 
 type choice struct{ Shape, Value string }

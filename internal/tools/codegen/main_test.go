@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tools/must"
 )
 
 const root = "../../.."
@@ -105,6 +107,17 @@ func TestMissingPartsAreReported(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEnumerations: the error names a value without a meaning or a constant.
+func TestEnumerations(t *testing.T) {
+	doc, err := readDocument(filepath.Join(root, "openapi.yaml"))
+	require.NoError(t, err)
+	category := doc.schema("BounceCategory")
+	category.Enum = append(category.Enum, "bounce_new")
+	assert.ErrorContains(t, must.Run(func() { meanings(category) }), "the description has no meaning of bounce_new")
+	category.Extensions = map[string]any{"x-go-constants": map[string]any{"bounce_hb": "Hard"}}
+	assert.ErrorContains(t, must.Run(func() { nameConstants(doc.T) }), "the value bounce_sb of the schema BounceCategory has no name")
 }
 
 // TestExamples: examples keep the order and the types of their fields.

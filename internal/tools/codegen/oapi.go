@@ -34,6 +34,7 @@ func oapiCodegen(root, dir, config string, order map[string][]string) {
 	for _, out := range s.Outputs {
 		spec := must.Get(util.LoadSwaggerWithOverlay(filepath.Join(root, "openapi.yaml"),
 			util.LoadSwaggerWithOverlayOpts{Path: s.OutputOptions.Overlay.Path, Strict: true}))
+		nameConstants(spec)
 		c := s.Configuration
 		c.OutputOptions.UserTemplates = map[string]string{"imports.tmpl": "imports.tmpl"}
 		if len(out.Templates) > 0 {
@@ -44,6 +45,24 @@ func oapiCodegen(root, dir, config string, order map[string][]string) {
 		}
 		maps.Copy(codegen.TemplateFunctions, functions(spec, newDecoder(dir, order)))
 		write(filepath.Join(dir, out.File), []byte(must.Get(codegen.Generate(spec, c))))
+	}
+}
+
+// nameConstants gives oapi-codegen the names in x-go-constants, by value, as the list x-enum-varnames.
+func nameConstants(spec *openapi3.T) {
+	for schema, ref := range spec.Components.Schemas {
+		names, ok := ref.Value.Extensions["x-go-constants"].(map[string]any)
+		if !ok {
+			continue
+		}
+		var list []any
+		for _, value := range values(ref.Value) {
+			if names[value] == nil {
+				must.Failf("the value %s of the schema %s has no name in x-go-constants in the overlay", value, schema)
+			}
+			list = append(list, names[value])
+		}
+		ref.Value.Extensions["x-enum-varnames"] = list
 	}
 }
 

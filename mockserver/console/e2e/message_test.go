@@ -37,7 +37,7 @@ func TestKeysOfRecipients(t *testing.T) {
 	p.equal(w.srv.Outbox()[1].BounceCategory, mockserver.HardBounce)
 	p.equal(w.srv.Outbox()[1].ReportedAsSpam, true)
 	p.click(".detail [aria-label='Bounce: more']", "")
-	p.click(":popover-open button", "552 5.2.2 over quota").says(".head", "bounce_fm")
+	p.click(":popover-open button", "The mailbox is full").says(".head", "bounce_fm")
 	p.fill("#filter", "obcsu") // keys typed in a field are not actions
 	p.press(kb.Escape)
 	p.equal(w.srv.Outbox()[1].Opens, 1)

@@ -117,12 +117,6 @@ function Opened({ id, at, tab, summary, next }) {
     }));
 }
 
-/** @type {Record<string, string>} */
-const diagnostics = {
-  bounce_hb: '550 5.1.1 no such user', bounce_sb: '451 4.3.0 try later', bounce_fm: '552 5.2.2 over quota', bounce_mb: '554 5.7.1 refused by policy', bounce_tr: '421 4.4.2 connection lost',
-  bounce_df: '512 5.1.2 no such host', bounce_ar: 'out of office', bounce_cr: 'confirm that you are human', bounce_ac: 'has moved',
-};
-
 /** Reports whether the recipient is a contact of a list and can unsubscribe from it. @param {Message} m */
 const onList = m => !!m.contact_id && m.sent_by !== 'transactional';
 
@@ -138,8 +132,8 @@ function Acts({ ids, query = '', links, onList, after, gone = after }) {
     links ? links.length > 0 && h(Menu, { label: 'Click', sign: 'hand', keyed: 'c', items: [...new Set(links)].map(l => ({ value: l, label: l })), onPick: url => acts('click', { url }) })
       : button({ type: 'button', class: 'button', onClick: () => acts('click'), ...key('c') }, icon('hand'), 'Click'),
     h(Menu, {
-      label: 'Bounce', sign: 'cross', keyed: 'b', atOnce: 'bounce_hb', onPick: category => acts('bounce', { category, diagnostic: diagnostics[category] ?? '' }),
-      items: (info?.bounce_categories ?? []).map(c => ({ value: c.category, label: c.description, note: diagnostics[c.category] })),
+      label: 'Bounce', sign: 'cross', keyed: 'b', atOnce: 'bounce_hb', onPick: category => acts('bounce', { category }),
+      items: (info?.bounce_categories ?? []).map(c => ({ value: c.category, label: c.description, note: c.diagnostic })),
     }),
     h(Menu, { label: 'Report spam', sign: 'warn', keyed: 's', atOnce: 'Gmail', items: ['Gmail', 'Yahoo', 'Outlook', 'Comcast'].map(v => ({ value: v, label: v })), onPick: provider => acts('complain', { provider }) }),
     h(Menu, {

@@ -44,7 +44,7 @@ var types = sync.OnceValue(func() schema.Types {
 	return schema.Types{Name: func(t reflect.Type) string { return known[t] }, Enums: map[reflect.Type][]string{
 		reflect.TypeFor[model.DeliveryState]():   named(delivery.States()),
 		reflect.TypeFor[events.SendingType]():    named(sendingTypes()),
-		reflect.TypeFor[events.BounceCategory](): named(bounceCategories()),
+		reflect.TypeFor[events.BounceCategory](): named(events.BounceCategories()),
 		reflect.TypeFor[model.FaultAction]():     named(fault.Actions()),
 		reflect.TypeFor[webhook.HashFunction]():  {string(webhook.SHA256), string(webhook.SHA512)},
 		reflect.TypeFor[platform.LookupLimit]():  {platform.LookupMinInterval.String(), platform.LookupTokenBucket.String(), platform.LookupFixedWindow.String(), platform.LookupUnlimited.String()},
@@ -75,15 +75,6 @@ func requestOf(t reflect.Type) *contract.Schema {
 func sendingTypes() []events.SendingType {
 	return []events.SendingType{
 		events.SendingTypeCampaign, events.SendingTypeWorkflow, events.SendingTypeTransactional, events.SendingTypeEmailAPI,
-	}
-}
-
-// bounceCategories returns all bounce categories, in the order of the console.
-func bounceCategories() []events.BounceCategory {
-	return []events.BounceCategory{
-		events.BounceCategoryHard, events.BounceCategorySoft, events.BounceCategoryMailboxFull, events.BounceCategoryBlocked,
-		events.BounceCategoryTransient, events.BounceCategoryDNSFailure, events.BounceCategoryAutoReply,
-		events.BounceCategoryChallengeResponse, events.BounceCategoryAddressChange,
 	}
 }
 

@@ -76,6 +76,7 @@ type user struct {
 type category struct {
 	Category    events.BounceCategory `json:"category" doc:"the name of the category"`
 	Description string                `json:"description" doc:"the meaning of the category"`
+	Diagnostic  string                `json:"diagnostic" doc:"the response of the receiving server, unless a bounce sets it"`
 }
 
 func (c *Control) info(r *request) (serverInfo, error) {
@@ -99,8 +100,8 @@ func (c *Control) info(r *request) (serverInfo, error) {
 	for _, wait := range c.options.RetrySchedule {
 		out.RetryScheduleMS = append(out.RetryScheduleMS, wait.Milliseconds())
 	}
-	for _, c := range bounceCategories() {
-		out.BounceCategories = append(out.BounceCategories, category{c, c.Description()})
+	for _, c := range events.BounceCategories() {
+		out.BounceCategories = append(out.BounceCategories, category{c, c.Description(), platform.Diagnostic(c)})
 	}
 	return out, nil
 }

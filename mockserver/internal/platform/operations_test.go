@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -117,6 +119,26 @@ func TestContactAfterRecipientAction(t *testing.T) {
 		if row.record != "" {
 			ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
 			expect(t, p, row.record)(p.GetContact(ctx, api.GetContactRequestObject{ListID: 1, ContactID: 2}))
+		}
+	}
+}
+
+// TestBounceCategories: each category has a diagnostic, a test address and a constant of package mockserver.
+func TestBounceCategories(t *testing.T) {
+	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
+	for _, category := range events.BounceCategories() {
+		assert.NotEmpty(t, Diagnostic(category), "%s in Diagnostic (recipients.go)", category)
+		p := restored(t, stateText("9", oneList))
+		succeed(t)(p.SubmitEmail(ctx, submission(strings.Replace(string(category), "_", "+", 1)+"@"+MagicDomain)))
+		assert.Equal(t, category, p.Outbox()[0].BounceCategory)
+	}
+	names, err := os.ReadFile("../../../events/types.gen.go")
+	require.NoError(t, err)
+	constants, err := os.ReadFile("../../recipients.go")
+	require.NoError(t, err)
+	for _, name := range regexp.MustCompile(`BounceCategory\w+`).FindAllString(string(names), -1) {
+		if !strings.Contains(string(constants), "= events."+name+"\n") {
+			t.Errorf("mockserver/recipients.go has no constant for %s", name)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package platform
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/emailplatform/events"
@@ -118,10 +119,11 @@ func (p *Platform) Bounce(emailID string, category events.BounceCategory, diagno
 	return p.simulate(emailID, func(t *tx, m *message) { t.bounce(m, category, strings.Join(diagnostic, " ")) })
 }
 
-// diagnostic returns a typical response from a receiving server.
-func diagnostic(category events.BounceCategory) string {
-	return cmp.Or(map[events.BounceCategory]string{
+// Diagnostic returns a typical response from a receiving server.
+func Diagnostic(category events.BounceCategory) string {
+	return map[events.BounceCategory]string{
 		events.BounceCategoryHard:              "550 5.1.1 The email account that you tried to reach does not exist",
+		events.BounceCategorySoft:              "450 4.2.0 The mailbox is temporarily unavailable",
 		events.BounceCategoryMailboxFull:       "452 4.2.2 The mailbox is full",
 		events.BounceCategoryBlocked:           "554 5.7.1 Message blocked by the policy of the recipient",
 		events.BounceCategoryTransient:         "451 4.3.0 Temporary failure, try again later",
@@ -129,15 +131,16 @@ func diagnostic(category events.BounceCategory) string {
 		events.BounceCategoryAutoReply:         "Automatic reply: I am out of the office",
 		events.BounceCategoryChallengeResponse: "Please confirm that you are a person by replying to this message",
 		events.BounceCategoryAddressChange:     "551 5.1.6 The user has moved",
-	}[category], "450 4.2.0 The mailbox is temporarily unavailable")
+	}[category]
 }
 
-// knownCategory reports whether c is a known bounce category.
-func knownCategory(c events.BounceCategory) bool { return c.Description() != string(c) }
+func knownCategory(c events.BounceCategory) bool {
+	return slices.Contains(events.BounceCategories(), c)
+}
 
 func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 	m.Status, m.DeliveredOn = messageBounced, 0
-	m.Bounce = &bounce{Category: category, Diagnostic: cmp.Or(said, diagnostic(category)), OccurredOn: t.unix()}
+	m.Bounce = &bounce{Category: category, Diagnostic: cmp.Or(said, Diagnostic(category)), OccurredOn: t.unix()}
 	l, c := t.contactOf(m)
 	if c != nil {
 		c.BouncesCount++
