@@ -93,7 +93,10 @@ func load() (map[string]asset, error) {
 		}
 		sum := sha256.Sum256(plain)
 		var packed bytes.Buffer
-		w := gzip.NewWriter(&packed)
+		w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		if err != nil {
+			return err
+		}
 		_, err = w.Write(plain)
 		err = errors.Join(err, w.Close())
 		assets[strings.TrimPrefix(name, "static/")] = asset{contentType, hex.EncodeToString(sum[:12]), plain, packed.Bytes()}

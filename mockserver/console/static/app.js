@@ -134,7 +134,11 @@ function useKeys(help, on) {
       }
       const typing = target.closest(fields);
       if (document.querySelector('dialog[open], :popover-open')) return;
-      if (e.key === 'Escape') return typing ? target.blur() : (/** @type {HTMLElement|null} */ (document.querySelector('.selected .clear')) ?? { click: () => moveTo(0) }).click();
+      if (e.key === 'Escape') {
+        if (typing) return target.blur();
+        const clear = /** @type {HTMLElement|null} */ (document.querySelector('.selected .clear'));
+        return clear ? clear.click() : moveTo(0);
+      }
       if (e.key === 'Enter' && target.matches('.rows a') && within(/** @type {HTMLAnchorElement} */ (target).hash, location.hash)) {
         e.preventDefault();
         return /** @type {HTMLElement|null} */ (document.querySelector('.detail article h2') ?? document.querySelector('.detail'))?.focus(); // the article may still be loading
