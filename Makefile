@@ -1,6 +1,6 @@
 # Frequent commands. CONTRIBUTING.md describes the others.
 
-.PHONY: help test lint generate fast gate
+.PHONY: help test lint format generate fast gate
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\): ## \(.*\)/\1	\2/p' Makefile | expand -t 12
@@ -10,6 +10,10 @@ test: ## run the tests of all modules that need only Go
 
 lint: ## run golangci-lint and the checks of the English text
 	bash .ci/run lint prose
+
+format: ## format JavaScript, TypeScript and CSS with Prettier, and Go with golangci-lint
+	.ci/format
+	go tool -modfile=internal/tools/pins/lint/go.mod golangci-lint fmt
 
 generate: ## write all generated files and golden files
 	go generate ./...

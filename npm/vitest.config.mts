@@ -1,4 +1,4 @@
-import {defineConfig} from 'vitest/config';
+import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
@@ -8,6 +8,6 @@ export default defineConfig({
     hookTimeout: 30_000,
     maxWorkers: 4, // the files of test/shop run in parallel on the shared server
     setupFiles: ['@example/emailplatform-mock/vitest'],
-    server: {deps: {external: [/\/dist\//]}}, // the package is its built files, as in node_modules
+    server: { deps: { external: [/\/dist\//] } }, // the package is its built files, as in node_modules
   },
 });

@@ -1,4 +1,4 @@
-import {mock, test} from 'node:test';
+import { mock, test } from 'node:test';
 import common from './scenario.cjs';
 
 test('an account', () => common.scenario(common.replaceFetch));

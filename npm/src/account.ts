@@ -1,7 +1,7 @@
-import {randomInt, randomUUID} from 'node:crypto';
-import {type Control, ControlError, type Input, type Route} from './control.js';
-import type {components} from './control.gen.js';
-import {now} from './node.js';
+import { randomInt, randomUUID } from 'node:crypto';
+import { type Control, ControlError, type Input, type Route } from './control.js';
+import type { components } from './control.gen.js';
+import { now } from './node.js';
 
 type Schemas = components['schemas'];
 /** A message without its text and HTML. */
@@ -33,13 +33,13 @@ interface Waited {
   event: EventSummary;
 }
 /** What to wait for; see POST /_mock/wait in docs/control-api.md. */
-export type WaitFilter<K extends keyof Waited> = Query<Omit<WaitBody, 'for' | 'drain'>> & {for: K};
+export type WaitFilter<K extends keyof Waited> = Query<Omit<WaitBody, 'for' | 'drain'>> & { for: K };
 
 /** A recipient action: confirm, bounce, complain, open, click, unsubscribe or global-unsubscribe. */
-export type Action = Route extends infer R ? R extends `POST /_mock/outbox/{id}/${infer A}` ? A : never : never;
+export type Action = Route extends infer R ? (R extends `POST /_mock/outbox/{id}/${infer A}` ? A : never) : never;
 type ActionInput<A extends Action> = Input<`POST /_mock/outbox/{id}/${A}`>;
 /** Details of an action, such as the category of a bounce. */
-export type How<A extends Action> = ActionInput<A> extends {body?: infer B} ? NonNullable<B> : {};
+export type How<A extends Action> = ActionInput<A> extends { body?: infer B } ? NonNullable<B> : {};
 
 /** Properties of an email. A string is the whole value, except that text and html only need to contain it. */
 export interface EmailFilter {
@@ -77,7 +77,7 @@ export class Account {
   }
 
   private async addToken(): Promise<void> {
-    await this.control.call('POST /_mock/seed', {body: {account_id: this.id, tokens: [{token: this.token}]}});
+    await this.control.call('POST /_mock/seed', { body: { account_id: this.id, tokens: [{ token: this.token }] } });
   }
 
   /** The base URL of the email API. */
@@ -87,23 +87,23 @@ export class Account {
 
   /** Adds records to the account. */
   async seed(records: Seed): Promise<void> {
-    await this.control.call('POST /_mock/seed', {body: {...records, account_id: this.id}});
+    await this.control.call('POST /_mock/seed', { body: { ...records, account_id: this.id } });
   }
 
   /** Restores the baseline of the account, which is empty by default, and removes its faults and logs. The token stays valid. */
   async reset(): Promise<void> {
-    await this.control.call('POST /_mock/reset', {query: {account_id: this.id}});
+    await this.control.call('POST /_mock/reset', { query: { account_id: this.id } });
     await this.addToken(); // the baseline does not contain it
   }
 
   /** Adds a fault rule for requests and deliveries of this account. */
   fault(rule: Fault): Promise<FaultRule> {
-    return this.control.call('POST /_mock/faults', {body: {...rule, account_id: this.id}});
+    return this.control.call('POST /_mock/faults', { body: { ...rule, account_id: this.id } });
   }
 
   /** Removes the fault rules of this account. */
   async clearFaults(): Promise<void> {
-    await this.control.call('DELETE /_mock/faults', {query: {account_id: this.id}});
+    await this.control.call('DELETE /_mock/faults', { query: { account_id: this.id } });
   }
 
   /** Waits until no work of the account is due. Retries and scheduled campaigns are due later, so they are not waited for. */
@@ -111,61 +111,63 @@ export class Account {
   /** Waits for records, and returns the latest ones, the newest first. */
   wait<K extends keyof Waited>(filter: WaitFilter<K>): Promise<Waited[K][]>;
   async wait<K extends keyof Waited>(filter?: WaitFilter<K>): Promise<Waited[K][] | void> {
-    const result = await this.control.call('POST /_mock/wait', {body: {...filter, account_id: this.id}});
+    const result = await this.control.call('POST /_mock/wait', { body: { ...filter, account_id: this.id } });
     return result?.data as Waited[K][] | undefined;
   }
 
   /** Returns sent messages, the newest first, up to 200. */
   async outbox(filter: Filter<'GET /_mock/outbox'> = {}): Promise<MessageSummary[]> {
-    return (await this.control.call('GET /_mock/outbox', {query: {...filter, account_id: this.id}})).data;
+    return (await this.control.call('GET /_mock/outbox', { query: { ...filter, account_id: this.id } })).data;
   }
 
   /** Returns deliveries to webhooks, the newest first, up to 200. */
   async deliveries(filter: Filter<'GET /_mock/deliveries'> = {}): Promise<DeliverySummary[]> {
-    return (await this.control.call('GET /_mock/deliveries', {query: {...filter, account_id: this.id}})).data;
+    return (await this.control.call('GET /_mock/deliveries', { query: { ...filter, account_id: this.id } })).data;
   }
 
   /** Returns requests to the API, the newest first, up to 200. Requests with an unknown token are included. */
   async requests(filter: Filter<'GET /_mock/requests'> = {}): Promise<RequestSummary[]> {
-    return (await this.control.call('GET /_mock/requests', {query: {...filter, account_id: this.id}})).data;
+    return (await this.control.call('GET /_mock/requests', { query: { ...filter, account_id: this.id } })).data;
   }
 
   /** Returns events, the newest first, up to 200. */
   async events(filter: Filter<'GET /_mock/events'> = {}): Promise<EventSummary[]> {
-    return (await this.control.call('GET /_mock/events', {query: {...filter, account_id: this.id}})).data;
+    return (await this.control.call('GET /_mock/events', { query: { ...filter, account_id: this.id } })).data;
   }
 
   /** Returns a message with its text, HTML, headers, links and events. */
   message(id: string): Promise<Message> {
-    return this.control.call('GET /_mock/outbox/{id}', {path: {id}});
+    return this.control.call('GET /_mock/outbox/{id}', { path: { id } });
   }
 
   /** Returns the latest email that matches, and waits for it. */
   async email(filter: EmailFilter): Promise<Message> {
-    const {timeoutMs = 2000} = filter;
+    const { timeoutMs = 2000 } = filter;
     const start = now();
     for (let paused = 0; ; paused += pauseMs) {
       const found = await this.find(filter);
       if (found) return found;
-      if (Math.max(paused, now() - start) >= timeoutMs) throw new Error(`no email matches ${show(filter)} after ${timeoutMs} ms: ${await this.sent()}`);
+      if (Math.max(paused, now() - start) >= timeoutMs)
+        throw new Error(`no email matches ${show(filter)} after ${timeoutMs} ms: ${await this.sent()}`);
       await this.pause();
     }
   }
 
   /** Waits for pauseMs. The server measures the time, because fake timers can stop all clocks of this process. */
   private async pause(): Promise<void> {
-    const never = {for: 'message', search: randomUUID(), timeout_ms: pauseMs} as const;
-    await this.control.call('POST /_mock/wait', {body: never}).catch((error: unknown) => {
+    const never = { for: 'message', search: randomUUID(), timeout_ms: pauseMs } as const;
+    await this.control.call('POST /_mock/wait', { body: never }).catch((error: unknown) => {
       if (!(error instanceof ControlError && error.status === 504)) throw error;
     });
   }
 
   /** Returns the latest of the last 1,000 emails that match, or undefined. */
   async find(filter: EmailFilter): Promise<Message | undefined> {
-    const {to, from, subject, text, html} = filter;
-    for (const {id, ...summary} of await this.outbox({...(to ? {to} : {}), limit: 1000})) {
+    const { to, from, subject, text, html } = filter;
+    for (const { id, ...summary } of await this.outbox({ ...(to ? { to } : {}), limit: 1000 })) {
       if (from && summary.from_email !== from) continue;
-      if (typeof subject === 'string' ? summary.subject !== subject : subject && !contains(summary.subject, subject)) continue;
+      if (typeof subject === 'string' ? summary.subject !== subject : subject && !contains(summary.subject, subject))
+        continue;
       const message = await this.message(id);
       if ((!text || contains(message.text, text)) && (!html || contains(message.html, html))) return message;
     }
@@ -174,18 +176,22 @@ export class Account {
 
   private async sent(): Promise<string> {
     const all = await this.outbox();
-    const first = all.slice(0, 5).map(({subject, to}) => `"${subject}" to ${to}`);
+    const first = all.slice(0, 5).map(({ subject, to }) => `"${subject}" to ${to}`);
     return `the account sent ${all.length || 'no'} emails${all.length ? `, the latest are ${first.join(', ')}` : ''}`;
   }
 
   /** Queues a delivery again, in any state. */
-  async redeliver(delivery: {id: string}): Promise<void> {
-    await this.control.call('POST /_mock/deliveries/{id}/redeliver', {path: {id: delivery.id}});
+  async redeliver(delivery: { id: string }): Promise<void> {
+    await this.control.call('POST /_mock/deliveries/{id}/redeliver', { path: { id: delivery.id } });
   }
 
   /** Simulates a recipient action and returns the message after it. */
-  act<A extends Action>(message: {id: string}, action: A, ...how: {} extends How<A> ? [How<A>?] : [How<A>]): Promise<Message> {
-    const input = {path: {id: message.id}, body: how[0]} as Input<`POST /_mock/outbox/{id}/bounce`>;
+  act<A extends Action>(
+    message: { id: string },
+    action: A,
+    ...how: {} extends How<A> ? [How<A>?] : [How<A>]
+  ): Promise<Message> {
+    const input = { path: { id: message.id }, body: how[0] } as Input<`POST /_mock/outbox/{id}/bounce`>;
     return this.control.call(`POST /_mock/outbox/{id}/${action as 'bounce'}`, input);
   }
 }

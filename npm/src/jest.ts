@@ -1,5 +1,5 @@
 import type {} from 'expect';
-import {type EmailMatchers, emailMatchers} from './index.js';
+import { type EmailMatchers, emailMatchers } from './index.js';
 
 // For @jest/globals, then for @types/jest.
 declare module 'expect' {
@@ -11,6 +11,7 @@ declare global {
   }
 }
 
-const {expect} = globalThis as {expect?: {extend(matchers: object): void}};
-if (!expect) throw new Error('@example/emailplatform-mock/jest belongs into setupFilesAfterEnv of jest, where expect is global');
+const { expect } = globalThis as { expect?: { extend(matchers: object): void } };
+if (!expect)
+  throw new Error('@example/emailplatform-mock/jest belongs into setupFilesAfterEnv of jest, where expect is global');
 expect.extend(emailMatchers);

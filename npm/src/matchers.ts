@@ -1,4 +1,4 @@
-import {Account, type EmailFilter} from './account.js';
+import { Account, type EmailFilter } from './account.js';
 
 /** The matchers, for declarations of expect. */
 export interface EmailMatchers {
@@ -16,18 +16,22 @@ interface Result {
 
 /** Matchers for expect.extend of vitest and jest. */
 export const emailMatchers = {
-  async toHaveReceivedEmail(this: {isNot?: boolean}, account: unknown, filter: EmailFilter): Promise<Result> {
-    if (!(account instanceof Account)) throw new TypeError('toHaveReceivedEmail requires an account of the mock server');
+  async toHaveReceivedEmail(this: { isNot?: boolean }, account: unknown, filter: EmailFilter): Promise<Result> {
+    if (!(account instanceof Account))
+      throw new TypeError('toHaveReceivedEmail requires an account of the mock server');
     if (this.isNot) {
       await account.wait();
       const found = await account.find(filter);
-      return {pass: found !== undefined, message: () => `an email matches, which was not expected: "${found?.subject}" to ${found?.to}`};
+      return {
+        pass: found !== undefined,
+        message: () => `an email matches, which was not expected: "${found?.subject}" to ${found?.to}`,
+      };
     }
     try {
       await account.email(filter);
-      return {pass: true, message: () => ''};
+      return { pass: true, message: () => '' };
     } catch (error) {
-      return {pass: false, message: () => String(error instanceof Error ? error.message : error)};
+      return { pass: false, message: () => String(error instanceof Error ? error.message : error) };
     }
   },
 };

@@ -1,8 +1,8 @@
-import {type ChildProcessWithoutNullStreams, spawn} from 'node:child_process';
-import {existsSync} from 'node:fs';
-import {basename, delimiter, join} from 'node:path';
-import {createInterface} from 'node:readline';
-import {clearTimeout, setTimeout} from './node.js';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { basename, delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { clearTimeout, setTimeout } from './node.js';
 
 const executable = process.platform === 'win32' ? 'mockserver.exe' : 'mockserver';
 
@@ -34,13 +34,13 @@ export async function launch(options: StartOptions): Promise<Server> {
   const flags = ['-addr', '127.0.0.1:0', '-log', 'json', '-quiet', '-exit-on-stdin-close', ...(options.args ?? [])];
   // Variables such as MOCKSERVER_STATE are for a server that tests share.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MOCKSERVER_')));
-  const child = spawn(binary, flags, {windowsHide: true, env});
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const child = spawn(binary, flags, { windowsHide: true, env });
+  const closed = new Promise<void>(resolve => child.once('close', () => resolve()));
   child.stdin.on('error', () => {}); // the server can exit first
   try {
-    const {base_url: url, token} = await ready(child, binary, options.timeoutMs ?? 10_000);
+    const { base_url: url, token } = await ready(child, binary, options.timeoutMs ?? 10_000);
     letGo(child);
-    return {url, token, stop: () => stop(child, closed)};
+    return { url, token, stop: () => stop(child, closed) };
   } catch (error) {
     child.kill('SIGKILL');
     throw error;
@@ -62,18 +62,29 @@ function findBinary(): string {
 }
 
 /** Resolves with the first record of the server's log, which contains the fields of the ready file. */
-function ready(child: ChildProcessWithoutNullStreams, binary: string, timeoutMs: number): Promise<{base_url: string; token: string}> {
+function ready(
+  child: ChildProcessWithoutNullStreams,
+  binary: string,
+  timeoutMs: number,
+): Promise<{ base_url: string; token: string }> {
   let timer: NodeJS.Timeout | undefined;
-  return new Promise<{base_url: string; token: string}>((resolve, reject) => {
+  return new Promise<{ base_url: string; token: string }>((resolve, reject) => {
     let errors = '';
     timer = setTimeout(() => reject(new Error(`${binary} was not ready after ${timeoutMs} ms`)), timeoutMs);
-    child.stderr.on('data', (chunk: Buffer) => { errors = (errors + chunk.toString()).slice(-4096); });
+    child.stderr.on('data', (chunk: Buffer) => {
+      errors = (errors + chunk.toString()).slice(-4096);
+    });
     child.once('error', (error: NodeJS.ErrnoException) => reject(notRun(error, binary)));
     child.once('close', (code, signal) => {
-      const reason = errors.trim().split('\n').at(-1)?.replace(/^mockserver: /, '') || 'no error message';
+      const reason =
+        errors
+          .trim()
+          .split('\n')
+          .at(-1)
+          ?.replace(/^mockserver: /, '') || 'no error message';
       reject(new Error(`${binary} exited with ${signal ?? `code ${code}`}: ${reason}`));
     });
-    createInterface({input: child.stdout}).on('line', (line) => {
+    createInterface({ input: child.stdout }).on('line', line => {
       if (line.startsWith('{"time":') && line.includes('"base_url":')) resolve(JSON.parse(line));
     });
   }).finally(() => clearTimeout(timer));
@@ -82,24 +93,26 @@ function ready(child: ChildProcessWithoutNullStreams, binary: string, timeoutMs:
 function notRun(error: NodeJS.ErrnoException, binary: string): Error {
   if (error.code === 'EACCES') {
     const file = locate(binary);
-    return new Error(`cannot run ${file} (EACCES): it must be an executable file; try chmod +x ${file}`, {cause: error});
+    return new Error(`cannot run ${file} (EACCES): it must be an executable file; try chmod +x ${file}`, {
+      cause: error,
+    });
   }
   const how = `set MOCKSERVER to its path, install ${platformPackage}, or put it on PATH`;
-  return new Error(`cannot run ${binary} (${error.code}): ${how}`, {cause: error});
+  return new Error(`cannot run ${binary} (${error.code}): ${how}`, { cause: error });
 }
 
 /** Returns the file that the operating system found for a binary. */
 function locate(binary: string): string {
   if (binary !== basename(binary)) return binary;
-  const files = (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, binary));
-  return files.find((file) => existsSync(file)) ?? binary;
+  const files = (process.env['PATH'] ?? '').split(delimiter).map(directory => join(directory, binary));
+  return files.find(file => existsSync(file)) ?? binary;
 }
 
 /** Allows this process to exit while the server runs. */
 function letGo(child: ChildProcessWithoutNullStreams): void {
-  child.stderr.pipe(process.stderr, {end: false});
+  child.stderr.pipe(process.stderr, { end: false });
   child.unref();
-  for (const pipe of child.stdio as {unref?: () => void}[]) pipe.unref?.(); // the type of the pipes depends on the runtime
+  for (const pipe of child.stdio as { unref?: () => void }[]) pipe.unref?.(); // the type of the pipes depends on the runtime
 }
 
 async function stop(child: ChildProcessWithoutNullStreams, closed: Promise<void>): Promise<void> {

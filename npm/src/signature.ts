@@ -1,4 +1,4 @@
-import {createHmac, timingSafeEqual} from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
  * Returns the header X-Service-Signature of a body: its HMAC, encoded in base64. The hash function is the field
@@ -25,7 +25,7 @@ export interface SignedDelivery {
 }
 
 /** Reports whether the signature of a delivery is valid. It compares signatures in constant time. */
-export function verifySignature({body, signature, secret, hashFunction}: SignedDelivery): boolean {
+export function verifySignature({ body, signature, secret, hashFunction }: SignedDelivery): boolean {
   const want = Buffer.from(sign(body, secret, hashFunction));
   const got = Buffer.from(typeof signature === 'string' ? signature : '');
   return want.length === got.length && timingSafeEqual(want, got);

@@ -1,5 +1,5 @@
-import {expect} from 'vitest';
-import {type EmailMatchers, emailMatchers} from './index.js';
+import { expect } from 'vitest';
+import { type EmailMatchers, emailMatchers } from './index.js';
 
 expect.extend(emailMatchers);
 

@@ -1,5 +1,5 @@
-import {readFileSync} from 'node:fs';
-import {expect, test} from 'vitest';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 

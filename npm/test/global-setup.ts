@@ -1,4 +1,4 @@
-import {Mock} from '@example/emailplatform-mock';
+import { Mock } from '@example/emailplatform-mock';
 
 export default async function setup() {
   const mock = await Mock.start();

@@ -2,62 +2,85 @@
 // lead to the repository.
 import fs from 'node:fs';
 import path from 'node:path';
-import {fileURLToPath} from 'node:url';
-import {defineConfig} from 'vitepress';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitepress';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 // .ci/site sets these variables. The links between versions contain "..", because VitePress adds the base to each path.
-const {SITE_BASE: base = '/', SITE_VERSION: version = 'next', SITE_VERSIONS: versions = version} = process.env;
+const { SITE_BASE: base = '/', SITE_VERSION: version = 'next', SITE_VERSIONS: versions = version } = process.env;
 const repository = `https://github.com/example/emailplatform/blob/${version === 'next' ? 'main' : version}/`;
 
 const sidebar = [
-  {text: 'Start', items: [page('README.md', 'Overview'), page('docs/tutorial.md', 'Tutorial'), page('docs/coming-from.md', 'Coming from another library')]},
+  {
+    text: 'Start',
+    items: [
+      page('README.md', 'Overview'),
+      page('docs/tutorial.md', 'Tutorial'),
+      page('docs/coming-from.md', 'Coming from another library'),
+    ],
+  },
   {
     text: 'Guides',
     items: [
-      page('docs/how-do-i.md', 'How do I …'), page('docs/cookbook.md', 'Cookbook'), page('docs/errors.md', 'Errors'),
-      page('examples/node/README.md', 'Example: Node.js'), page('examples/python/README.md', 'Example: Python'),
+      page('docs/how-do-i.md', 'How do I …'),
+      page('docs/cookbook.md', 'Cookbook'),
+      page('docs/errors.md', 'Errors'),
+      page('examples/node/README.md', 'Example: Node.js'),
+      page('examples/python/README.md', 'Example: Python'),
       page('mcp/README.md', 'AI assistants'),
     ],
   },
   {
     text: 'Mock server',
     items: [
-      page('docs/mockserver.md', 'Any language, CI'), page('docs/control-api.md', 'Control API'), page('docs/quirks.md', 'Quirks'),
+      page('docs/mockserver.md', 'Any language, CI'),
+      page('docs/control-api.md', 'Control API'),
+      page('docs/quirks.md', 'Quirks'),
       page('npm/README.md', 'npm package'),
     ],
   },
   {
     text: 'Operate',
     items: [
-      page('docs/production.md', 'Production and runbook'), page('docs/monitoring/README.md', 'Monitoring'),
-      page('contrib/redisstore/README.md', 'Redis'), page('contrib/pgstore/README.md', 'PostgreSQL'),
-      page('contrib/riverjobs/README.md', 'Job queue'), page('contrib/emailotel/README.md', 'OpenTelemetry'),
+      page('docs/production.md', 'Production and runbook'),
+      page('docs/monitoring/README.md', 'Monitoring'),
+      page('contrib/redisstore/README.md', 'Redis'),
+      page('contrib/pgstore/README.md', 'PostgreSQL'),
+      page('contrib/riverjobs/README.md', 'Job queue'),
+      page('contrib/emailotel/README.md', 'OpenTelemetry'),
       page('examples/integrations/durable/README.md', 'Example: durable events'),
       page('examples/integrations/jetstream/README.md', 'Example: NATS JetStream'),
-      page('docs/performance.md', 'Performance'), page('SECURITY.md', 'Security'),
+      page('docs/performance.md', 'Performance'),
+      page('SECURITY.md', 'Security'),
     ],
   },
   {
     text: 'Reference',
     items: [
-      page('docs/reference.md', 'API reference'), page('docs/specification.md', 'Specification'), page('docs/decisions.md', 'Decisions'),
-      page('docs/stability.md', 'Stability'), page('CHANGELOG.md', 'Changelog'),
+      page('docs/reference.md', 'API reference'),
+      page('docs/specification.md', 'Specification'),
+      page('docs/decisions.md', 'Decisions'),
+      page('docs/stability.md', 'Stability'),
+      page('CHANGELOG.md', 'Changelog'),
     ],
   },
-  {text: 'Contribute', items: [page('CONTRIBUTING.md', 'Contributing'), page('ARCHITECTURE.md', 'Architecture')]},
+  { text: 'Contribute', items: [page('CONTRIBUTING.md', 'Contributing'), page('ARCHITECTURE.md', 'Architecture')] },
 ];
 const pages = sidebar.flatMap(section => section.items.map(item => item.file));
 
 function page(file, text) {
-  return {text, file, link: '/' + address(file)};
+  return { text, file, link: '/' + address(file) };
 }
 
 // checkSections fails if a Markdown file of the repository is not in a section.
 function checkSections() {
-  const missing = fs.readdirSync(root, {recursive: true}).map(name => name.replaceAll(path.sep, '/'))
-    .filter(name => name.endsWith('.md') && !/(^|\/)(node_modules|dist|\.[a-z]+)\//.test(name) && !pages.includes(name));
+  const missing = fs
+    .readdirSync(root, { recursive: true })
+    .map(name => name.replaceAll(path.sep, '/'))
+    .filter(
+      name => name.endsWith('.md') && !/(^|\/)(node_modules|dist|\.[a-z]+)\//.test(name) && !pages.includes(name),
+    );
   if (missing.length > 0) {
     throw new Error(`site/.vitepress/config.mjs: not in a section of the sidebar: ${missing.join(', ')}`);
   }
@@ -70,7 +93,10 @@ function address(file) {
 
 // slugify returns the anchor that GitHub gives to a heading.
 function slugify(heading) {
-  return heading.toLowerCase().replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
 }
 
 // markdown makes links to files that are not pages lead to the repository. It escapes braces, which Vue would evaluate.
@@ -82,7 +108,8 @@ function markdown(md) {
   const open = md.renderer.rules.link_open;
   md.renderer.rules.link_open = (tokens, i, options, env, self) => {
     const href = tokens[i].attrGet('href');
-    if (isPicture(href)) { // the site contains pictures in pages, but has no pages for them
+    if (isPicture(href)) {
+      // the site contains pictures in pages, but has no pages for them
       tokens[i].attrSet('href', repository + path.posix.join(path.posix.dirname(sourceOf(env.relativePath)), href));
     }
     return open(tokens, i, options, env, self);
@@ -129,17 +156,36 @@ export default defineConfig({
   cacheDir: 'node_modules/.vitepress',
   cleanUrls: true,
   rewrites: name => name.replace(/README\.md$/, 'index.md'),
-  markdown: {config: markdown, attrs: {disable: true}, anchor: {slugify}, headers: {slugify}},
+  markdown: { config: markdown, attrs: { disable: true }, anchor: { slugify }, headers: { slugify } },
   vite: {
     // The pages are outside of this folder, so Vite would not find the module.
-    resolve: {alias: [{find: /^vue(?=$|\/)/, replacement: fileURLToPath(new URL('../node_modules/vue', import.meta.url))}]},
+    resolve: {
+      alias: [{ find: /^vue(?=$|\/)/, replacement: fileURLToPath(new URL('../node_modules/vue', import.meta.url)) }],
+    },
   },
   themeConfig: {
-    nav: [{text: version, items: versions.split(' ').map(name => ({text: name, link: `/../${name}/`, target: '_self'}))}],
-    sidebar: sidebar.map(({text, items}) => ({text, items: items.map(({text, link}) => ({text, link}))})),
-    search: {provider: 'local', options: {miniSearch: {searchOptions: {
-      boostDocument: id => /how-do-i#/.test(id) ? 2 : /(ARCHITECTURE|CONTRIBUTING|CHANGELOG|specification|decisions)#/.test(id) ? 0.5 : 1,
-    }}}},
+    nav: [
+      {
+        text: version,
+        items: versions.split(' ').map(name => ({ text: name, link: `/../${name}/`, target: '_self' })),
+      },
+    ],
+    sidebar: sidebar.map(({ text, items }) => ({ text, items: items.map(({ text, link }) => ({ text, link })) })),
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          searchOptions: {
+            boostDocument: id =>
+              /how-do-i#/.test(id)
+                ? 2
+                : /(ARCHITECTURE|CONTRIBUTING|CHANGELOG|specification|decisions)#/.test(id)
+                  ? 0.5
+                  : 1,
+          },
+        },
+      },
+    },
     outline: [2, 3],
   },
 });

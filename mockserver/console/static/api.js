@@ -31,7 +31,11 @@ export class RequestError extends Error {
   /** @param {number} status @param {string} body */
   constructor(status, body) {
     super(summary(status, body));
-    try { this.errors = errorsIn(body); } catch { this.errors = [{ where: '', msg: this.message }]; }
+    try {
+      this.errors = errorsIn(body);
+    } catch {
+      this.errors = [{ where: '', msg: this.message }];
+    }
   }
 }
 
@@ -43,7 +47,9 @@ const ofOneAccount = new Set(['DELETE /faults', 'DELETE /state', 'POST /outbox/a
 let account = ''; // the selected account, if there are several
 
 /** Limits actions to an account. @param {string} selected */
-export const limitTo = selected => { account = selected; };
+export const limitTo = selected => {
+  account = selected;
+};
 
 /**
  * Calls a control route and returns its JSON. Actions apply to the selected account.
@@ -70,21 +76,31 @@ export async function callForAll(method, path, body) {
 }
 
 /** Sends a request. The error texts of browsers differ and are unclear, so NoServer replaces them. @param {string} path @param {RequestInit} [init] */
-const request = (path, init) => fetch(root + path, init).catch(() => { throw new NoServer('The server does not respond.'); });
+const request = (path, init) =>
+  fetch(root + path, init).catch(() => {
+    throw new NoServer('The server does not respond.');
+  });
 
 /** Returns the reason why the stream is lost. A proxy can respond although the server does not. */
-const lost = () => fetch(root + '/health').then(
-  res => res.ok ? 'The connection to the server was lost.' : `${location.origin}${root}/health responds with ${res.status}: is the mock server running, and is this its path?`,
-  () => `${location.host} does not respond.`);
+const lost = () =>
+  fetch(root + '/health').then(
+    res =>
+      res.ok
+        ? 'The connection to the server was lost.'
+        : `${location.origin}${root}/health responds with ${res.status}: is the mock server running, and is this its path?`,
+    () => `${location.host} does not respond.`,
+  );
 
 /** Keeps the text of an integer that is too large for a number, such as a seed. @param {string} _ @param {any} value @param {{source?: string}} [context] */
-const exact = (_, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source ?? value : value;
+const exact = (_, value, context) =>
+  Number.isInteger(value) && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
 
 /** The errors of a response as sentences. @param {number} status @param {string} body */
 function summary(status, body) {
   try {
     return errorsIn(body).map(sentence).join(' ');
-  } catch { // the response of a proxy or a fault rule
+  } catch {
+    // the response of a proxy or a fault rule
     return `The server responded with ${status} and no error message.`;
   }
 }
@@ -96,7 +112,12 @@ function sentence({ where, msg }) {
 }
 
 /** The errors in a response of the API. @param {string} body @returns {FieldError[]} */
-export const errorsIn = body => JSON.parse(body).detail.map((/** @type {{loc?: unknown[], msg: string, type: string}} */ d) => ({ where: (d.loc ?? []).join('.'), msg: d.msg, type: d.type }));
+export const errorsIn = body =>
+  JSON.parse(body).detail.map((/** @type {{loc?: unknown[], msg: string, type: string}} */ d) => ({
+    where: (d.loc ?? []).join('.'),
+    msg: d.msg,
+    type: d.type,
+  }));
 
 /** The response of a control route as text. @param {string} path */
 export const text = async path => (await request(path)).text();
@@ -126,17 +147,27 @@ export const live = {
   open() {
     if (this.source) return;
     this.source = new EventSource(root + '/stream');
-    this.source.addEventListener('hello', () => { this.state = 'live'; this.give([{ kind: 'hello' }]); });
+    this.source.addEventListener('hello', () => {
+      this.state = 'live';
+      this.give([{ kind: 'hello' }]);
+    });
     this.source.addEventListener('change', e => {
       this.held.push(JSON.parse(e.data));
       if (this.held.length > 5000) this.held = [{ kind: 'state' }]; // after a long pause, load everything again
-      this.timer ||= window.setTimeout(() => { this.timer = 0; this.flush(); }, 60); // render once for a burst of changes
+      this.timer ||= window.setTimeout(() => {
+        this.timer = 0;
+        this.flush();
+      }, 60); // render once for a burst of changes
     });
     this.source.onerror = () => {
       this.state = 'lost';
       this.give([]);
-      lost().then(why => { this.why = why; this.give([]); });
-      if (this.source?.readyState === EventSource.CLOSED) { // the server rejected the stream, so the browser does not reconnect
+      lost().then(why => {
+        this.why = why;
+        this.give([]);
+      });
+      if (this.source?.readyState === EventSource.CLOSED) {
+        // the server rejected the stream, so the browser does not reconnect
         this.source = null;
         setTimeout(() => document.hidden || this.open(), 2000);
       }
@@ -146,11 +177,18 @@ export const live = {
     this.source?.close();
     this.source = null;
   },
-  flush() { this.give(this.paused ? [] : this.held.splice(0)); },
+  flush() {
+    this.give(this.paused ? [] : this.held.splice(0));
+  },
   /** @param {boolean} on */
-  pause(on) { this.paused = on; this.flush(); },
+  pause(on) {
+    this.paused = on;
+    this.flush();
+  },
   /** @param {Change[]} changes */
-  give(changes) { for (const f of this.listeners) f(changes); },
+  give(changes) {
+    for (const f of this.listeners) f(changes);
+  },
 };
 
 /** Calls f with every batch of changes while the component exists. @param {(changes: Change[]) => void} f */
@@ -160,7 +198,9 @@ export function useChanges(f) {
   useEffect(() => {
     const g = (/** @type {Change[]} */ changes) => latest.current(changes);
     live.listeners.add(g);
-    return () => { live.listeners.delete(g); };
+    return () => {
+      live.listeners.delete(g);
+    };
   }, []);
 }
 
@@ -187,13 +227,21 @@ export function useSoon(f, ms) {
   const timer = useRef(0);
   latest.current = f;
   useEffect(() => () => clearTimeout(timer.current), []);
-  return () => { timer.current ||= window.setTimeout(() => { timer.current = 0; latest.current(); }, ms); };
+  return () => {
+    timer.current ||= window.setTimeout(() => {
+      timer.current = 0;
+      latest.current();
+    }, ms);
+  };
 }
 
 /** The value, updated when typing pauses. @param {string} value */
 export function useRested(value) {
   const [rested, set] = useState(value);
-  useEffect(() => { const t = setTimeout(set, 150, value); return () => clearTimeout(t); }, [value]);
+  useEffect(() => {
+    const t = setTimeout(set, 150, value);
+    return () => clearTimeout(t);
+  }, [value]);
   return rested;
 }
 
@@ -210,10 +258,18 @@ export function useRecord(path, summary) {
   now.current = path;
   const load = () => {
     call('GET', path).then(
-      record => { if (now.current === path) setGot({ path, record }); },
-      e => { if (now.current === path) setGot(old => old.path === path && old.record && e instanceof NoServer ? old : { path, error: e.message }); });
+      record => {
+        if (now.current === path) setGot({ path, record });
+      },
+      e => {
+        if (now.current === path)
+          setGot(old => (old.path === path && old.record && e instanceof NoServer ? old : { path, error: e.message }));
+      },
+    );
   };
-  useChanges(changes => { if (changes.some(changesAll)) load(); });
+  useChanges(changes => {
+    if (changes.some(changesAll)) load();
+  });
   useEffect(load, [path, summary]);
   return got.path === path ? got : {};
 }
@@ -223,8 +279,10 @@ const once = path => call('GET', path);
 
 /** All pages of a list of the API. @param {string} path @returns {Promise<{data: any[]}>} */
 export async function everyPage(path) {
-  const most = 100, data = [];
-  for (let page = 1; data.length === (page - 1) * most; page++) data.push(...(await once(`${path}${path.includes('?') ? '&' : '?'}per_page=${most}&page=${page}`)).data);
+  const most = 100,
+    data = [];
+  for (let page = 1; data.length === (page - 1) * most; page++)
+    data.push(...(await once(`${path}${path.includes('?') ? '&' : '?'}per_page=${most}&page=${page}`)).data);
   return { data };
 }
 
@@ -253,12 +311,21 @@ export function useFetch(path, kinds, get = once) {
   const now = useRef(path);
   now.current = path;
   const load = () => {
-    if (path) get(path).then(
-      data => { if (now.current === path) setGot({ path, data }); },
-      e => { if (now.current === path) setGot(old => old.path === path && old.data && e instanceof NoServer ? old : { path, error: e.message }); });
+    if (path)
+      get(path).then(
+        data => {
+          if (now.current === path) setGot({ path, data });
+        },
+        e => {
+          if (now.current === path)
+            setGot(old => (old.path === path && old.data && e instanceof NoServer ? old : { path, error: e.message }));
+        },
+      );
   };
   const soon = useSoon(load, 200);
-  useChanges(changes => { if (kinds.length && changes.some(c => changesAll(c) || kinds.includes(c.kind))) soon(); });
+  useChanges(changes => {
+    if (kinds.length && changes.some(c => changesAll(c) || kinds.includes(c.kind))) soon();
+  });
   useEffect(load, [path]);
   return { ...(got.path === path ? got : {}), reload: load };
 }

@@ -25,7 +25,9 @@ const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav
 /** The page API. Its module is loaded when the page is first opened. @param {{id?: string}} props */
 function Api(props) {
   const [view, set] = useState(/** @type {((props: {id?: string}) => any)|null} */ (null));
-  useEffect(() => { import('./explorer.js').then(m => set(() => m.Explorer)); }, []);
+  useEffect(() => {
+    import('./explorer.js').then(m => set(() => m.Explorer));
+  }, []);
   return view ? h(view, props) : div({ class: 'loading', 'aria-busy': 'true' });
 }
 
@@ -50,36 +52,88 @@ const places = [
 /** The pages with a link in the bottom bar of a phone. */
 const near = ['overview', 'inbox', 'deliveries', 'events'];
 
-const themes = { auto: { next: 'light', sign: 'half' }, light: { next: 'dark', sign: 'sun' }, dark: { next: 'auto', sign: 'moon' } };
+const themes = {
+  auto: { next: 'light', sign: 'half' },
+  light: { next: 'dark', sign: 'sun' },
+  dark: { next: 'auto', sign: 'moon' },
+};
 function Theme() {
   const [theme, set] = useState(/** @type {keyof typeof themes} */ (document.documentElement.dataset.theme ?? 'auto'));
   const { next, sign } = themes[theme];
-  const onClick = () => { localStorage.setItem('theme', next); document.documentElement.dataset.theme = next; set(/** @type {keyof typeof themes} */ (next)); };
-  return button({ type: 'button', class: 'foot', onClick, title: `Change to ${next}` }, icon(sign), span(`Theme: ${theme}`));
+  const onClick = () => {
+    localStorage.setItem('theme', next);
+    document.documentElement.dataset.theme = next;
+    set(/** @type {keyof typeof themes} */ (next));
+  };
+  return button(
+    { type: 'button', class: 'foot', onClick, title: `Change to ${next}` },
+    icon(sign),
+    span(`Theme: ${theme}`),
+  );
 }
 
 function Live() {
   const [, tick] = useState(0);
   useChanges(() => tick(n => n + 1));
-  const word = live.paused ? `Paused, ${live.held.length} held` : /** @type {Record<string, string>} */ ({ live: 'Live', lost: 'No server', connecting: 'Connecting' })[live.state];
-  return button({ type: 'button', class: 'foot live', 'data-state': live.paused ? 'paused' : live.state, 'aria-pressed': String(live.paused), onClick: () => live.pause(!live.paused), title: live.paused ? 'Resume' : 'Pause' },
-    icon(live.paused ? 'play' : 'pause'), span(word), i({ class: 'dot' }));
+  const word = live.paused
+    ? `Paused, ${live.held.length} held`
+    : /** @type {Record<string, string>} */ ({ live: 'Live', lost: 'No server', connecting: 'Connecting' })[live.state];
+  return button(
+    {
+      type: 'button',
+      class: 'foot live',
+      'data-state': live.paused ? 'paused' : live.state,
+      'aria-pressed': String(live.paused),
+      onClick: () => live.pause(!live.paused),
+      title: live.paused ? 'Resume' : 'Pause',
+    },
+    icon(live.paused ? 'play' : 'pause'),
+    span(word),
+    i({ class: 'dot' }),
+  );
 }
 
 /** Reports a lost connection. */
 function Banner() {
   const [connection, why] = [useConnection(), useLoss()];
-  return div({ class: 'banner', role: 'alert' },
-    connection === 'lost' && p(icon('warn'), span('No server. ', why, ' The page shows the last known state. Actions are disabled until the server responds.')));
+  return div(
+    { class: 'banner', role: 'alert' },
+    connection === 'lost' &&
+      p(
+        icon('warn'),
+        span(
+          'No server. ',
+          why,
+          ' The page shows the last known state. Actions are disabled until the server responds.',
+        ),
+      ),
+  );
 }
 
 /** Replaces the page if the link names an unknown account. @param {{account: string}} props */
 function NoAccount({ account }) {
   const { info } = useSession();
   const all = info?.accounts ?? [];
-  return h(Page, { title: `Account ${account} does not exist`, children: [
-    p({ class: 'lead' }, 'Choose an existing account:'),
-    p({ class: 'actions' }, all.map(a => button({ type: 'button', class: 'button', key: a.account_id, onClick: () => setParams({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`)))] });
+  return h(Page, {
+    title: `Account ${account} does not exist`,
+    children: [
+      p({ class: 'lead' }, 'Choose an existing account:'),
+      p(
+        { class: 'actions' },
+        all.map(a =>
+          button(
+            {
+              type: 'button',
+              class: 'button',
+              key: a.account_id,
+              onClick: () => setParams({ account: all.length > 1 ? String(a.account_id) : '' }),
+            },
+            `Show account ${a.account_id}`,
+          ),
+        ),
+      ),
+    ],
+  });
 }
 
 /** The choice of the account, if the server has several. @param {{place: string}} props */
@@ -87,34 +141,92 @@ function Accounts({ place }) {
   const { info, account } = useSession();
   if (!info || info.accounts.length < 2) return null;
   const change = (/** @type {string} */ v) => go(`#/${place}?account=${v}`); // the open record belongs to the other account
-  return h(Select, { label: 'Account', value: account, onChange: change, options: info.accounts.map(a => [String(a.account_id), `Account ${a.account_id}`]) });
+  return h(Select, {
+    label: 'Account',
+    value: account,
+    onChange: change,
+    options: info.accounts.map(a => [String(a.account_id), `Account ${a.account_id}`]),
+  });
 }
 
 /** The navigation. On a phone, a menu contains most links and the controls. @param {{place: typeof places[0], children: any}} props */
 function Places({ place, children: feet }) {
   const more = useRef(/** @type {HTMLElement|null} */ (null));
-  const link = (/** @type {typeof place} */ p) => li({ key: p.id }, a({ href: `#/${p.id}`, 'aria-current': p === place ? 'page' : undefined, onClick: () => more.current?.hidePopover() }, icon(p.sign), span(p.title)));
+  const link = (/** @type {typeof place} */ p) =>
+    li(
+      { key: p.id },
+      a(
+        {
+          href: `#/${p.id}`,
+          'aria-current': p === place ? 'page' : undefined,
+          onClick: () => more.current?.hidePopover(),
+        },
+        icon(p.sign),
+        span(p.title),
+      ),
+    );
   if (!useNarrow()) {
-    return nav({ 'aria-label': 'Views' },
+    return nav(
+      { 'aria-label': 'Views' },
       div({ class: 'brand' }, img({ src: 'icon.svg', alt: '', width: 22, height: 22 }), span('mockserver')),
-      ul(places.map(link)), div({ class: 'feet' }, feet));
+      ul(places.map(link)),
+      div({ class: 'feet' }, feet),
+    );
   }
   const far = places.filter(p => !near.includes(p.id));
-  return nav({ 'aria-label': 'Views' },
-    ul(near.map(id => link(/** @type {typeof place} */ (places.find(p => p.id === id)))),
-      li(button({ type: 'button', class: 'foot', popovertarget: 'more', 'aria-current': far.includes(place) ? 'true' : undefined }, icon('more'), span('More')))),
-    div({ popover: 'auto', id: 'more', class: 'menu', ref: more }, ul(far.map(link)), div({ class: 'feet' }, feet)));
+  return nav(
+    { 'aria-label': 'Views' },
+    ul(
+      near.map(id => link(/** @type {typeof place} */ (places.find(p => p.id === id)))),
+      li(
+        button(
+          {
+            type: 'button',
+            class: 'foot',
+            popovertarget: 'more',
+            'aria-current': far.includes(place) ? 'true' : undefined,
+          },
+          icon('more'),
+          span('More'),
+        ),
+      ),
+    ),
+    div({ popover: 'auto', id: 'more', class: 'menu', ref: more }, ul(far.map(link)), div({ class: 'feet' }, feet)),
+  );
 }
 
 /** @type {[string[], string][]} */
-const shortcuts = [[['j', 'k'], 'select the next or previous item'], [['Enter'], 'open the selected item'], [['Esc'], 'back to the list'], [['/'], 'filter'],
+const shortcuts = [
+  [['j', 'k'], 'select the next or previous item'],
+  [['Enter'], 'open the selected item'],
+  [['Esc'], 'back to the list'],
+  [['/'], 'filter'],
   [['1', '…', '6'], 'tabs of the open item'],
-  [['o', 'c'], 'simulate an open or a click'], [['b', 's'], 'simulate a bounce or a spam report at once'], [['u'], 'simulate an unsubscribe'], [['Delete'], 'delete'], [['x'], 'select the item'], [['z'], 'undo'], [['Ctrl', 'V'], 'import addresses or compare a signature'], [['Ctrl', 'Enter'], 'submit the form'], [['p'], 'pause and resume'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
+  [['o', 'c'], 'simulate an open or a click'],
+  [['b', 's'], 'simulate a bounce or a spam report at once'],
+  [['u'], 'simulate an unsubscribe'],
+  [['Delete'], 'delete'],
+  [['x'], 'select the item'],
+  [['z'], 'undo'],
+  [['Ctrl', 'V'], 'import addresses or compare a signature'],
+  [['Ctrl', 'Enter'], 'submit the form'],
+  [['p'], 'pause and resume'],
+  ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])),
+  [['?'], 'this help'],
+];
 
 /** @param {{box: {current: HTMLDialogElement|null}, on: boolean, setOn: (on: boolean) => void}} props */
-const Help = ({ box, on, setOn }) => dialog({ ref: box, class: 'help', 'aria-labelledby': 'help-title' }, h2({ id: 'help-title', tabindex: -1, autofocus: true }, 'Keyboard shortcuts'),
-  dl(shortcuts.map(([keys, what]) => div({ key: what }, dt(keys.map(k => k === '…' ? ' … ' : kbd(k))), dd(what)))),
-  form({ method: 'dialog' }, h(Tick, { label: 'Enable single-key shortcuts', checked: on, onChange: setOn }), button({ class: 'button main' }, 'Close')));
+const Help = ({ box, on, setOn }) =>
+  dialog(
+    { ref: box, class: 'help', 'aria-labelledby': 'help-title' },
+    h2({ id: 'help-title', tabindex: -1, autofocus: true }, 'Keyboard shortcuts'),
+    dl(shortcuts.map(([keys, what]) => div({ key: what }, dt(keys.map(k => (k === '…' ? ' … ' : kbd(k)))), dd(what)))),
+    form(
+      { method: 'dialog' },
+      h(Tick, { label: 'Enable single-key shortcuts', checked: on, onChange: setOn }),
+      button({ class: 'button main' }, 'Close'),
+    ),
+  );
 
 /** @param {{current: HTMLDialogElement|null}} help @param {boolean} on */
 function useKeys(help, on) {
@@ -128,7 +240,13 @@ function useKeys(help, on) {
     const f = (/** @type {KeyboardEvent} */ e) => {
       const target = /** @type {HTMLElement} */ (e.target);
       tabbed = e.key === 'Tab';
-      if ((e.key === 'Control' || e.key === 'Meta') && left?.isConnected && target === document.body && getSelection()?.isCollapsed !== false) { // copy the selection in the frame
+      if (
+        (e.key === 'Control' || e.key === 'Meta') &&
+        left?.isConnected &&
+        target === document.body &&
+        getSelection()?.isCollapsed !== false
+      ) {
+        // copy the selection in the frame
         copying = true;
         left.focus();
       }
@@ -139,22 +257,40 @@ function useKeys(help, on) {
         const clear = /** @type {HTMLElement|null} */ (document.querySelector('.selected .clear'));
         return clear ? clear.click() : moveTo(0);
       }
-      if (e.key === 'Enter' && target.matches('.rows a') && within(/** @type {HTMLAnchorElement} */ (target).hash, location.hash)) {
+      if (
+        e.key === 'Enter' &&
+        target.matches('.rows a') &&
+        within(/** @type {HTMLAnchorElement} */ (target).hash, location.hash)
+      ) {
         e.preventDefault();
-        return /** @type {HTMLElement|null} */ (document.querySelector('.detail article h2') ?? document.querySelector('.detail'))?.focus(); // the article may still be loading
+        return /** @type {HTMLElement|null} */ (
+          document.querySelector('.detail article h2') ?? document.querySelector('.detail')
+        )?.focus(); // the article may still be loading
       }
       if (!now.current || typing || e.ctrlKey || e.metaKey || e.altKey) return;
       const place = Date.now() - leader < 1000 && places.find(p => p.key === e.key);
       leader = 0;
-      const tab = /** @type {HTMLElement|undefined} */ (/^[1-9]$/.test(e.key) ? document.querySelectorAll('.detail [role=tab]')[Number(e.key) - 1] : undefined);
-      const button = /** @type {HTMLElement|null} */ (document.querySelector(`.selected [data-key=${CSS.escape(e.key)}]:enabled`) ?? document.querySelector(`.detail [data-key=${CSS.escape(e.key)}]:enabled`));
+      const tab = /** @type {HTMLElement|undefined} */ (
+        /^[1-9]$/.test(e.key) ? document.querySelectorAll('.detail [role=tab]')[Number(e.key) - 1] : undefined
+      );
+      const button = /** @type {HTMLElement|null} */ (
+        document.querySelector(`.selected [data-key=${CSS.escape(e.key)}]:enabled`) ??
+          document.querySelector(`.detail [data-key=${CSS.escape(e.key)}]:enabled`)
+      );
       if (place) location.hash = '#/' + place.id;
       else if (tab) tab.click();
       else if (button) button.click();
       else if (e.key === 'g') leader = Date.now();
       else if (e.key === 'j') moveTo(1);
       else if (e.key === 'k') moveTo(-1);
-      else if (e.key === 'x') row(document.activeElement?.matches('.rows a') ? /** @type {HTMLAnchorElement} */ (document.activeElement).hash : location.hash)?.parentElement?.querySelector('input')?.click();
+      else if (e.key === 'x')
+        row(
+          document.activeElement?.matches('.rows a')
+            ? /** @type {HTMLAnchorElement} */ (document.activeElement).hash
+            : location.hash,
+        )
+          ?.parentElement?.querySelector('input')
+          ?.click();
       else if (e.key === 'z') /** @type {HTMLElement|null} */ (document.querySelector('.toast button'))?.click();
       else if (e.key === 'p') live.pause(!live.paused);
       else if (e.key === '/') document.getElementById('filter')?.focus();
@@ -162,16 +298,25 @@ function useKeys(help, on) {
       else return;
       e.preventDefault();
     };
-    const back = () => setTimeout(() => { // a click in the frame of an email moves the keyboard focus there; take it back, except after Tab
-      const frame = /** @type {HTMLElement|null} */ (document.activeElement);
-      if (tabbed || !frame?.matches('iframe')) return;
-      if (copying) return void setTimeout(() => { copying = false; back(); }, 3000);
-      left = frame;
-      frame.blur();
-    });
+    const back = () =>
+      setTimeout(() => {
+        // a click in the frame of an email moves the keyboard focus there; take it back, except after Tab
+        const frame = /** @type {HTMLElement|null} */ (document.activeElement);
+        if (tabbed || !frame?.matches('iframe')) return;
+        if (copying)
+          return void setTimeout(() => {
+            copying = false;
+            back();
+          }, 3000);
+        left = frame;
+        frame.blur();
+      });
     addEventListener('keydown', f);
     addEventListener('blur', back);
-    return () => { removeEventListener('keydown', f); removeEventListener('blur', back); };
+    return () => {
+      removeEventListener('keydown', f);
+      removeEventListener('blur', back);
+    };
   }, []);
 }
 
@@ -181,7 +326,10 @@ function moveTo(step) {
   const focused = rows.findIndex(r => r === document.activeElement); // the address and aria-current change slightly later
   const now = focused >= 0 && step ? focused : rows.findIndex(r => r.getAttribute('aria-current') === 'true');
   const top = () => document.querySelector('.rows')?.getBoundingClientRect().top ?? 0;
-  const row = now < 0 ? rows.find(r => r.getBoundingClientRect().top >= top()) : rows[Math.min(rows.length - 1, Math.max(0, now + step))];
+  const row =
+    now < 0
+      ? rows.find(r => r.getBoundingClientRect().top >= top())
+      : rows[Math.min(rows.length - 1, Math.max(0, now + step))];
   if (!row) return;
   if (step) go(row.hash);
   row.focus({ preventScroll: true });
@@ -189,7 +337,8 @@ function moveTo(step) {
 }
 
 /** The row with this link. @param {string} hash */
-const row = hash => /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]).find(r => within(r.hash, hash));
+const row = hash =>
+  /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]).find(r => within(r.hash, hash));
 
 function App() {
   const { name, id, tab, params } = usePlace();
@@ -203,24 +352,62 @@ function App() {
   useDensity();
   useShared('account', accountFilter(), choose);
   useShared('density', density(), setDensity);
-  useChanges(changes => { if (changes.some(c => c.kind === 'hello' || c.kind === 'state')) look(); });
+  useChanges(changes => {
+    if (changes.some(c => c.kind === 'hello' || c.kind === 'state')) look();
+  });
   useEffect(() => live.start(), []); // all listeners are registered now
   const unread = useUnread().count;
-  useLayoutEffect(() => { document.title = `${place.id === 'inbox' && unread ? `(${unread}) ` : ''}${place.title} · mockserver`; }, [place, unread]);
+  useLayoutEffect(() => {
+    document.title = `${place.id === 'inbox' && unread ? `(${unread}) ` : ''}${place.title} · mockserver`;
+  }, [place, unread]);
   const before = useRef(/** @type {{place: object, id?: string}} */ ({ place, id }));
-  useLayoutEffect(() => { document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); }, [place]);
+  useLayoutEffect(() => {
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [place]);
   useLayoutEffect(() => {
     const left = before.current;
     if (narrow() && left?.id && !id && left.place === place) row(`#/${place.id}/${left.id}`)?.focus();
     before.current = { place, id };
   }, [place, id]);
-  return div({ class: 'app' },
-    a({ class: 'skip', href: '#main', onClick: (/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('main')?.focus(); } }, 'Skip to content'),
+  return div(
+    { class: 'app' },
+    a(
+      {
+        class: 'skip',
+        href: '#main',
+        onClick: (/** @type {Event} */ e) => {
+          e.preventDefault();
+          document.getElementById('main')?.focus();
+        },
+      },
+      'Skip to content',
+    ),
     h(Banner, {}),
-    h(Places, { place, children: [h(Accounts, { place: place.id }), h(Clock, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keyboard shortcuts'))] }),
+    h(Places, {
+      place,
+      children: [
+        h(Accounts, { place: place.id }),
+        h(Clock, {}),
+        h(Live, {}),
+        h(Theme, {}),
+        button(
+          { type: 'button', class: 'foot', onClick: () => help.current?.showModal() },
+          icon('keyboard'),
+          span('Keyboard shortcuts'),
+        ),
+      ],
+    }),
     main({ id: 'main', tabindex: -1 }, unknown ? h(NoAccount, { account }) : h(place.view, { key: place.id, id, tab })),
     h(Toasts, {}),
-    h(Help, { box: help, on, setOn: v => { localStorage.setItem('keys', v ? 'on' : 'off'); setOn(v); } }));
+    h(Help, {
+      box: help,
+      on,
+      setOn: v => {
+        localStorage.setItem('keys', v ? 'on' : 'off');
+        setOn(v);
+      },
+    }),
+  );
 }
 
 render(h(App, {}), document.body);

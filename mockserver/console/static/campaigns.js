@@ -11,7 +11,22 @@ import { accountFilter, ofAccount, useSession } from './session.js';
 import { Filled, mergeTags } from './templates.js';
 import { Named } from './why.js';
 import { Countdown, local, now, when } from './time.js';
-import { Choice, Copy, Doing, Heading, Search, Split, attempt, chip, counted, empty, icon, key, seen, tags } from './ui.js';
+import {
+  Choice,
+  Copy,
+  Doing,
+  Heading,
+  Search,
+  Split,
+  attempt,
+  chip,
+  counted,
+  empty,
+  icon,
+  key,
+  seen,
+  tags,
+} from './ui.js';
 /**
  * @typedef {import('./api.js').Message} Message @typedef {import('./create.js').Part} Part
  * @typedef {{id: string, name: string, list_id?: number, list_name?: string, from_email?: string, subject?: string, template_id?: number, status: string, created_on: string, scheduled_for?: string, outcome: import('./overview.js').Outcome}} Sending
@@ -21,12 +36,38 @@ const { a, article, button, div, h3, header, li, p, section, span, strong, ul } 
 
 /** @type {Record<Kind, {title: string, sign: string, states: [string, string][], none: string}>} */
 const kinds = {
-  campaign: { title: 'Campaigns', sign: 'horn', states: [['', 'All'], ['incomplete', 'Drafts'], ['scheduled', 'Scheduled'], ['delivered', 'Delivered']], none: 'Create a campaign and schedule it. It is sent to all active contacts on its list.' },
-  workflow: { title: 'Workflows', sign: 'flow', states: [['', 'All'], ['active', 'Active'], ['inactive', 'Inactive']], none: 'Create a workflow and activate it. It sends its email to each contact that is added to its list.' },
+  campaign: {
+    title: 'Campaigns',
+    sign: 'horn',
+    states: [
+      ['', 'All'],
+      ['incomplete', 'Drafts'],
+      ['scheduled', 'Scheduled'],
+      ['delivered', 'Delivered'],
+    ],
+    none: 'Create a campaign and schedule it. It is sent to all active contacts on its list.',
+  },
+  workflow: {
+    title: 'Workflows',
+    sign: 'flow',
+    states: [
+      ['', 'All'],
+      ['active', 'Active'],
+      ['inactive', 'Inactive'],
+    ],
+    none: 'Create a workflow and activate it. It sends its email to each contact that is added to its list.',
+  },
 };
 
 /** @type {Record<string, [string, string]>} */
-const tones = { incomplete: ['', 'page'], scheduled: ['warn', 'clock'], delivering: ['info', 'send'], delivered: ['ok', 'check'], active: ['ok', 'play'], inactive: ['', 'pause'] };
+const tones = {
+  incomplete: ['', 'page'],
+  scheduled: ['warn', 'clock'],
+  delivering: ['info', 'send'],
+  delivered: ['ok', 'check'],
+  active: ['ok', 'play'],
+  inactive: ['', 'pause'],
+};
 /** @param {Sending} s */
 const state = s => chip(...(tones[s.status] ?? ['info', '']), s.status === 'incomplete' ? 'draft' : s.status);
 
@@ -42,19 +83,54 @@ function Sendings({ kind, id, tab }) {
   const search = useSearch();
   const [only, setOnly] = useParam('state');
   const place = `${kind}s`;
-  const list = /** @type {ReturnType<typeof useList<Sending>>} */ (useList('/' + place, '', { search: search.query, status: only, account_id: accountFilter() }, { open: id, also: ['records', 'message', 'clock', 'event'] }));
+  const list = /** @type {ReturnType<typeof useList<Sending>>} */ (
+    useList(
+      '/' + place,
+      '',
+      { search: search.query, status: only, account_id: accountFilter() },
+      { open: id, also: ['records', 'message', 'clock', 'event'] },
+    )
+  );
   return h(Split, {
-    title, count: list.total, open: !!id, home: link(place), side: h(New, { kind }),
-    tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search name, subject, list' }), h(Choice, { label: 'State', value: only, onChange: setOnly, options: states })],
-    list: h(Rows, { list, current: id, filtered: !!(search.query || only), none: empty(sign, `No ${kind}s yet`, none), row: (/** @type {Sending} */ s, /** @type {boolean} */ current) => row(s, place, current) }),
-    detail: id ? h(Opened, { key: id, kind, id, tab }) : empty(sign, `No ${kind} selected`, `Choose a ${kind} to see its recipients and results.`),
+    title,
+    count: list.total,
+    open: !!id,
+    home: link(place),
+    side: h(New, { kind }),
+    tools: [
+      h(Search, { value: search.typed, onInput: search.type, label: 'Search name, subject, list' }),
+      h(Choice, { label: 'State', value: only, onChange: setOnly, options: states }),
+    ],
+    list: h(Rows, {
+      list,
+      current: id,
+      filtered: !!(search.query || only),
+      none: empty(sign, `No ${kind}s yet`, none),
+      row: (/** @type {Sending} */ s, /** @type {boolean} */ current) => row(s, place, current),
+    }),
+    detail: id
+      ? h(Opened, { key: id, kind, id, tab })
+      : empty(sign, `No ${kind} selected`, `Choose a ${kind} to see its recipients and results.`),
   });
 }
 
 /** @param {Sending} s @param {string} place @param {boolean} current */
-const row = (s, place, current) => a({ href: link(`${place}/${s.id}`), 'aria-current': current ? 'true' : undefined },
-  span({ class: 'line' }, strong(seen(s.name)), when(s.scheduled_for ?? s.created_on)),
-  span({ class: 'line' }, span({ class: 'dim cut' }, seen(s.subject || '(no subject)'), s.outcome.sent ? ` · ${s.outcome.sent.toLocaleString('en')} sent, ${percent(s.outcome.opened, s.outcome.sent)} opened` : ''), state(s)));
+const row = (s, place, current) =>
+  a(
+    { href: link(`${place}/${s.id}`), 'aria-current': current ? 'true' : undefined },
+    span({ class: 'line' }, strong(seen(s.name)), when(s.scheduled_for ?? s.created_on)),
+    span(
+      { class: 'line' },
+      span(
+        { class: 'dim cut' },
+        seen(s.subject || '(no subject)'),
+        s.outcome.sent
+          ? ` · ${s.outcome.sent.toLocaleString('en')} sent, ${percent(s.outcome.opened, s.outcome.sent)} opened`
+          : '',
+      ),
+      state(s),
+    ),
+  );
 
 /** @param {string} path @param {string} id @returns {(path: string) => Promise<Sending>} */
 const found = (path, id) => async () => {
@@ -67,59 +143,197 @@ const found = (path, id) => async () => {
 /** @param {{kind: Kind, id: string, tab?: string}} props */
 function Opened({ kind, id, tab }) {
   const path = `/${kind}s?around=${encodeURIComponent(id)}&limit=1`;
-  const { data: s, error, reload } = /** @type {ReturnType<typeof useFetch<Sending>>} */ (useFetch(path, ['records', 'message', 'clock', 'event'], found(path, id)));
+  const {
+    data: s,
+    error,
+    reload,
+  } = /** @type {ReturnType<typeof useFetch<Sending>>} */ (
+    useFetch(path, ['records', 'message', 'clock', 'event'], found(path, id))
+  );
   if (error) return empty('warn', 'Not found', error);
   if (!s) return div({ class: 'loading', 'aria-busy': 'true' });
   const set = (/** @type {string} */ what) => call('POST', ofAccount(`/workflows/${id}/${what}`)).then(reload);
-  const act = (/** @type {string} */ what, /** @type {string} */ back) => attempt(() => set(what), () => [`${s.name} ${what}d.`, undefined, () => set(back)]);
-  const sendNow = () => attempt(() => call('POST', ofAccount(`/campaigns/${id}/schedule`), {}), c => [`${c.name} is being sent.`]).then(reload);
-  return article({ class: 'sending' },
-    header({ class: 'head' },
+  const act = (/** @type {string} */ what, /** @type {string} */ back) =>
+    attempt(
+      () => set(what),
+      () => [`${s.name} ${what}d.`, undefined, () => set(back)],
+    );
+  const sendNow = () =>
+    attempt(
+      () => call('POST', ofAccount(`/campaigns/${id}/schedule`), {}),
+      c => [`${c.name} is being sent.`],
+    ).then(reload);
+  return article(
+    { class: 'sending' },
+    header(
+      { class: 'head' },
       h(Heading, { text: s.name }),
-      p({ class: 'who' }, seen(s.subject || '(no subject)'), s.from_email && span({ class: 'dim' }, ' from ', seen(s.from_email))),
-      p({ class: 'meta' }, state(s),
-        s.scheduled_for && span(s.status === 'scheduled' ? ['is sent in ', h(Countdown, { to: s.scheduled_for }), ', ', when(s.scheduled_for)] : ['sent ', when(s.scheduled_for)]),
-        s.list_id ? h(Named, { kind: 'list', id: s.list_id }) : span('no list'), s.template_id ? h(Named, { kind: 'template', id: s.template_id }) : null,
-        span({ class: 'id' }, `${kind} ${id}`, h(Copy, { value: id, label: `Copy ${kind} id` }))),
-      div({ class: 'actions' },
-        s.status === 'incomplete' && [h(Doing, { label: 'Send' }, button({ type: 'button', class: 'button main', onClick: sendNow }, icon('send'), 'Send now')), h(Schedule, { s, reload }), h(Draft, { id })],
-        kind === 'workflow' && h(Doing, { label: 'State' }, s.status === 'active' ? button({ type: 'button', class: 'button', onClick: () => act('deactivate', 'activate') }, icon('pause'), 'Deactivate')
-          : button({ type: 'button', class: 'button main', onClick: () => act('activate', 'deactivate') }, icon('play'), 'Activate')),
+      p(
+        { class: 'who' },
+        seen(s.subject || '(no subject)'),
+        s.from_email && span({ class: 'dim' }, ' from ', seen(s.from_email)),
+      ),
+      p(
+        { class: 'meta' },
+        state(s),
+        s.scheduled_for &&
+          span(
+            s.status === 'scheduled'
+              ? ['is sent in ', h(Countdown, { to: s.scheduled_for }), ', ', when(s.scheduled_for)]
+              : ['sent ', when(s.scheduled_for)],
+          ),
+        s.list_id ? h(Named, { kind: 'list', id: s.list_id }) : span('no list'),
+        s.template_id ? h(Named, { kind: 'template', id: s.template_id }) : null,
+        span({ class: 'id' }, `${kind} ${id}`, h(Copy, { value: id, label: `Copy ${kind} id` })),
+      ),
+      div(
+        { class: 'actions' },
+        s.status === 'incomplete' && [
+          h(
+            Doing,
+            { label: 'Send' },
+            button({ type: 'button', class: 'button main', onClick: sendNow }, icon('send'), 'Send now'),
+          ),
+          h(Schedule, { s, reload }),
+          h(Draft, { id }),
+        ],
+        kind === 'workflow' &&
+          h(
+            Doing,
+            { label: 'State' },
+            s.status === 'active'
+              ? button(
+                  { type: 'button', class: 'button', onClick: () => act('deactivate', 'activate') },
+                  icon('pause'),
+                  'Deactivate',
+                )
+              : button(
+                  { type: 'button', class: 'button main', onClick: () => act('activate', 'deactivate') },
+                  icon('play'),
+                  'Activate',
+                ),
+          ),
         s.outcome.sent > 0 && h(Simulate, { kind, s }),
-        a({ class: 'button', href: '#/events?q=' + id }, icon('pulse'), 'Events'))),
+        a({ class: 'button', href: '#/events?q=' + id }, icon('pulse'), 'Events'),
+      ),
+    ),
     s.outcome.sent > 0 && h(CameOf, { o: s.outcome }),
     h(Got, { kind, id, sent: s.outcome.sent }),
-    kind === 'campaign' && s.status !== 'delivered' && [s.list_id ? h(Reach, { list: s.list_id }) : null, h(Content, { id, tab })]);
+    kind === 'campaign' &&
+      s.status !== 'delivered' && [s.list_id ? h(Reach, { list: s.list_id }) : null, h(Content, { id, tab })],
+  );
 }
 
 /** @param {{o: import('./overview.js').Outcome}} props */
-const CameOf = ({ o }) => section({ class: 'part' }, h3('Results'),
-  h(Shares, { label: 'Results', of: o.sent, rows: [['Sent', o.sent, 'all'], ['Opened', o.opened, 'ok'], ['Clicked', o.clicked, 'ok'], ['Bounced', o.bounced, 'bad'], ['Reported as spam', o.reported_as_spam, 'bad'], ['Unsubscribed', o.unsubscribed, 'warn'], ['Unsubscribed globally', o.global_unsubscribed, 'warn']] }));
+const CameOf = ({ o }) =>
+  section(
+    { class: 'part' },
+    h3('Results'),
+    h(Shares, {
+      label: 'Results',
+      of: o.sent,
+      rows: [
+        ['Sent', o.sent, 'all'],
+        ['Opened', o.opened, 'ok'],
+        ['Clicked', o.clicked, 'ok'],
+        ['Bounced', o.bounced, 'bad'],
+        ['Reported as spam', o.reported_as_spam, 'bad'],
+        ['Unsubscribed', o.unsubscribed, 'warn'],
+        ['Unsubscribed globally', o.global_unsubscribed, 'warn'],
+      ],
+    }),
+  );
 
 /** The recipient's actions as chips. @param {Message} m @returns {[string, string, string][]} */
-const acts = m => /** @type {[unknown, string, string, string][]} */ ([
-  [m.status === 'bounced', 'bad', 'cross', 'bounced'], [m.reported_as_spam, 'bad', 'warn', 'spam'], [m.unsubscribed || m.global_unsubscribed, 'warn', 'exit', 'left'], [m.clicks, 'ok', 'hand', 'clicked'], [m.opens && !m.clicks, 'ok', 'eye', 'opened'],
-]).filter(([is]) => is).map(([, ...shown]) => shown);
+const acts = m =>
+  /** @type {[unknown, string, string, string][]} */ ([
+    [m.status === 'bounced', 'bad', 'cross', 'bounced'],
+    [m.reported_as_spam, 'bad', 'warn', 'spam'],
+    [m.unsubscribed || m.global_unsubscribed, 'warn', 'exit', 'left'],
+    [m.clicks, 'ok', 'hand', 'clicked'],
+    [m.opens && !m.clicks, 'ok', 'eye', 'opened'],
+  ])
+    .filter(([is]) => is)
+    .map(([, ...shown]) => shown);
 
 /** The recipients. @param {{kind: Kind, id: string, sent: number}} props */
 function Got({ kind, id, sent }) {
-  const { data, error } = /** @type {ReturnType<typeof useFetch<{data: Message[], total: number}>>} */ (useFetch(sent ? `/outbox?${kind}_id=${id}&limit=100` : '', ['message']));
+  const { data, error } = /** @type {ReturnType<typeof useFetch<{data: Message[], total: number}>>} */ (
+    useFetch(sent ? `/outbox?${kind}_id=${id}&limit=100` : '', ['message'])
+  );
   if (error) return empty('warn', 'Loading failed', error);
-  if (!sent) return p({ class: 'lead' }, kind === 'campaign' ? 'Not sent yet. Send it now or schedule it.' : 'Not sent yet. Add a contact to the workflow’s list.');
-  return section({ class: 'part' }, h3('Recipients', span({ class: 'count' }, sent.toLocaleString('en'))),
-    data && ul({ class: 'links' }, data.data.map(m => li({ key: m.id }, a({ href: `#/inbox/${m.id}` }, icon('mail'), span({ class: 'cut' }, seen(m.to)), acts(m).map(x => chip(...x)), when(m.time))))),
-    data && data.total > data.data.length && p({ class: 'dim' }, `The latest ${data.data.length} of ${counted(data.total, 'message')}.`));
+  if (!sent)
+    return p(
+      { class: 'lead' },
+      kind === 'campaign'
+        ? 'Not sent yet. Send it now or schedule it.'
+        : 'Not sent yet. Add a contact to the workflow’s list.',
+    );
+  return section(
+    { class: 'part' },
+    h3('Recipients', span({ class: 'count' }, sent.toLocaleString('en'))),
+    data &&
+      ul(
+        { class: 'links' },
+        data.data.map(m =>
+          li(
+            { key: m.id },
+            a(
+              { href: `#/inbox/${m.id}` },
+              icon('mail'),
+              span({ class: 'cut' }, seen(m.to)),
+              acts(m).map(x => chip(...x)),
+              when(m.time),
+            ),
+          ),
+        ),
+      ),
+    data &&
+      data.total > data.data.length &&
+      p({ class: 'dim' }, `The latest ${data.data.length} of ${counted(data.total, 'message')}.`),
+  );
 }
 
 /** Simulates an action of a share of the recipients. @param {{kind: Kind, s: Sending}} props */
 function Simulate({ kind, s }) {
   const { info } = useSession();
   return h(Create, {
-    label: 'Simulate', sign: 'dice', title: `Simulate recipients of ${s.name}`, ok: 'Simulate',
+    label: 'Simulate',
+    sign: 'dice',
+    title: `Simulate recipients of ${s.name}`,
+    ok: 'Simulate',
     parts: [
-      { name: 'percent', label: 'Percent of the delivered messages', kind: 'number', start: 5, read: Number, note: 'Chosen at random with the seed on the page Faults.' },
-      { name: 'action', label: 'Action', kind: 'select', start: 'bounce', options: [['bounce', 'Bounce'], ['open', 'Open'], ['click', 'Click the first link'], ['complain', 'Report spam'], ['unsubscribe', 'Unsubscribe']] },
-      { name: 'category', label: 'Category', kind: 'select', start: 'bounce_hb', options: (info?.bounce_categories ?? []).map(c => /** @type {[string, string]} */ ([c.category, c.description])), when: v => v.action === 'bounce' },
+      {
+        name: 'percent',
+        label: 'Percent of the delivered messages',
+        kind: 'number',
+        start: 5,
+        read: Number,
+        note: 'Chosen at random with the seed on the page Faults.',
+      },
+      {
+        name: 'action',
+        label: 'Action',
+        kind: 'select',
+        start: 'bounce',
+        options: [
+          ['bounce', 'Bounce'],
+          ['open', 'Open'],
+          ['click', 'Click the first link'],
+          ['complain', 'Report spam'],
+          ['unsubscribe', 'Unsubscribe'],
+        ],
+      },
+      {
+        name: 'category',
+        label: 'Category',
+        kind: 'select',
+        start: 'bounce_hb',
+        options: (info?.bounce_categories ?? []).map(
+          c => /** @type {[string, string]} */ ([c.category, c.description]),
+        ),
+        when: v => v.action === 'bounce',
+      },
     ],
     send: async body => [body.action, await call('POST', `/outbox/actions?${kind}_id=${s.id}&status=delivered`, body)],
     done: ([action, acted]) => resultText(action, acted),
@@ -127,12 +341,28 @@ function Simulate({ kind, s }) {
 }
 
 /** @param {{s: Sending, reload: () => void}} props */
-const Schedule = ({ s, reload }) => h(Create, {
-  label: 'Schedule', sign: 'clock', title: `Schedule ${s.name}`, ok: 'Schedule',
-  parts: [{ name: 'scheduled_for', label: 'Time (virtual clock)', kind: 'time', note: 'Leave empty to send now.', start: local(now() + 3600_000), read: v => v ? Math.floor(new Date(v).getTime() / 1000) : undefined }],
-  send: body => call('POST', ofAccount(`/campaigns/${s.id}/schedule`), body),
-  done: c => { reload(); return [`${c.name} is ${c.status}.`]; },
-});
+const Schedule = ({ s, reload }) =>
+  h(Create, {
+    label: 'Schedule',
+    sign: 'clock',
+    title: `Schedule ${s.name}`,
+    ok: 'Schedule',
+    parts: [
+      {
+        name: 'scheduled_for',
+        label: 'Time (virtual clock)',
+        kind: 'time',
+        note: 'Leave empty to send now.',
+        start: local(now() + 3600_000),
+        read: v => (v ? Math.floor(new Date(v).getTime() / 1000) : undefined),
+      },
+    ],
+    send: body => call('POST', ofAccount(`/campaigns/${s.id}/schedule`), body),
+    done: c => {
+      reload();
+      return [`${c.name} is ${c.status}.`];
+    },
+  });
 
 /**
  * @typedef {{campaign_id: number, name: string, list_id?: number, sender?: {name?: string, email?: string}, content?: {subject?: string, html?: string, text?: string, template_id?: number}, status: string}} Campaign
@@ -143,19 +373,31 @@ const useCampaign = id => useFetch(ofAccount(`/campaigns/${id}`), ['records']);
 
 /** The number of contacts that will get the campaign. @param {{list: number}} props */
 function Reach({ list }) {
-  const { data } = /** @type {ReturnType<typeof useFetch<{data: import('./lists.js').List[]}>>} */ (useFetch(`/lists?around=${list}&limit=1`, ['records', 'message']));
+  const { data } = /** @type {ReturnType<typeof useFetch<{data: import('./lists.js').List[]}>>} */ (
+    useFetch(`/lists?around=${list}&limit=1`, ['records', 'message'])
+  );
   const l = data?.data.find(found => found.id === String(list));
-  return l && p({ class: 'lead' }, `${counted(l.contacts.active, 'active contact')} of ${l.name} will get it, except suppressed addresses.`);
+  return (
+    l &&
+    p(
+      { class: 'lead' },
+      `${counted(l.contacts.active, 'active contact')} of ${l.name} will get it, except suppressed addresses.`,
+    )
+  );
 }
 
 /** The content of a campaign: its own, or the content of its template. @param {{id: string, tab?: string}} props */
 function Content({ id, tab }) {
   const { data: c } = useCampaign(id);
   const from = c?.content?.template_id;
-  const { data: t } = /** @type {ReturnType<typeof useFetch<import('./templates.js').Template>>} */ (useFetch(from ? ofAccount(`/templates/${from}`) : '', ['records']));
-  const content = from ? t?.content : c?.content ?? {};
+  const { data: t } = /** @type {ReturnType<typeof useFetch<import('./templates.js').Template>>} */ (
+    useFetch(from ? ofAccount(`/templates/${from}`) : '', ['records'])
+  );
+  const content = from ? t?.content : (c?.content ?? {});
   if (!c || !content) return null;
-  return content.html || content.text ? h(Filled, { key: JSON.stringify(content), t: { name: c.name, content }, at: `campaigns/${id}`, tab }) : p({ class: 'lead' }, 'No content yet. Edit the campaign to add HTML, text or a template.');
+  return content.html || content.text
+    ? h(Filled, { key: JSON.stringify(content), t: { name: c.name, content }, at: `campaigns/${id}`, tab })
+    : p({ class: 'lead' }, 'No content yet. Edit the campaign to add HTML, text or a template.');
 }
 
 /** @param {{id: string}} props */
@@ -165,50 +407,139 @@ function Draft({ id }) {
   if (!c) return null;
   const { content = {}, sender } = c;
   const change = (/** @type {object} */ body) => call('PATCH', ofAccount(`/campaigns/${id}`), body);
-  const before = { name: c.name, ...(c.list_id && { list_id: c.list_id }), ...(sender?.email && { sender }), content: content.template_id ? { subject: content.subject ?? '', template_id: content.template_id } : { subject: content.subject ?? '', html: content.html ?? '', text: content.text || null } };
-  const remove = () => attempt(() => call('DELETE', `/campaigns/${id}`), () => { // undo: a seed restores it with its id
-    go(link('campaigns'));
-    return [`${c.name} deleted.`, undefined, () => call('POST', '/seed', { account_id: Number(account), campaigns: [{ ...before, campaign_id: c.campaign_id, content: { ...before.content, text: content.text ?? '' } }] })];
-  });
+  const before = {
+    name: c.name,
+    ...(c.list_id && { list_id: c.list_id }),
+    ...(sender?.email && { sender }),
+    content: content.template_id
+      ? { subject: content.subject ?? '', template_id: content.template_id }
+      : { subject: content.subject ?? '', html: content.html ?? '', text: content.text || null },
+  };
+  const remove = () =>
+    attempt(
+      () => call('DELETE', `/campaigns/${id}`),
+      () => {
+        // undo: a seed restores it with its id
+        go(link('campaigns'));
+        return [
+          `${c.name} deleted.`,
+          undefined,
+          () =>
+            call('POST', '/seed', {
+              account_id: Number(account),
+              campaigns: [
+                { ...before, campaign_id: c.campaign_id, content: { ...before.content, text: content.text ?? '' } },
+              ],
+            }),
+        ];
+      },
+    );
   return [
-    h(Form, { kind: 'campaign', label: 'Edit', c, stands: JSON.stringify(before),
-      send: (body, v) => change({ ...body, content: v['content.template_id'] ? body.content : { ...body.content, html: v['content.html'], text: v['content.text'] || null } }),
-      done: now => { reload(); return [`${now.name} updated.`, undefined, () => change(before).then(reload)]; } }),
-    h(Doing, { label: 'Delete' }, button({ type: 'button', class: 'button', onClick: remove, ...key('Delete') }, icon('trash'), 'Delete')),
+    h(Form, {
+      kind: 'campaign',
+      label: 'Edit',
+      c,
+      stands: JSON.stringify(before),
+      send: (body, v) =>
+        change({
+          ...body,
+          content: v['content.template_id']
+            ? body.content
+            : { ...body.content, html: v['content.html'], text: v['content.text'] || null },
+        }),
+      done: now => {
+        reload();
+        return [`${now.name} updated.`, undefined, () => change(before).then(reload)];
+      },
+    }),
+    h(
+      Doing,
+      { label: 'Delete' },
+      button({ type: 'button', class: 'button', onClick: remove, ...key('Delete') }, icon('trash'), 'Delete'),
+    ),
   ];
 }
 
 /** The form of a campaign or a workflow. The lists and templates are loaded before it opens. @param {{kind: Kind, label: string, c?: Campaign, stands?: string, send: (body: any, values: Record<string, any>) => Promise<any>, done: Parameters<typeof Create>[0]['done']}} props */
 function Form({ kind, label, c, stands, send, done }) {
-  const lists = /** @type {ReturnType<typeof useFetch<{data: {list_id: number, name: string}[]}>>} */ (useFetch(ofAccount('/lists'), ['records'], everyPage)).data?.data ?? [];
-  const templates = /** @type {ReturnType<typeof useFetch<{data: {template_id: number, name: string}[]}>>} */ (useFetch(ofAccount('/templates?per_page=100'), ['records'])).data?.data ?? [];
-  const id = (/** @type {string} */ v) => v ? Number(v) : undefined;
+  const lists =
+    /** @type {ReturnType<typeof useFetch<{data: {list_id: number, name: string}[]}>>} */ (
+      useFetch(ofAccount('/lists'), ['records'], everyPage)
+    ).data?.data ?? [];
+  const templates =
+    /** @type {ReturnType<typeof useFetch<{data: {template_id: number, name: string}[]}>>} */ (
+      useFetch(ofAccount('/templates?per_page=100'), ['records'])
+    ).data?.data ?? [];
+  const id = (/** @type {string} */ v) => (v ? Number(v) : undefined);
   const own = (/** @type {Record<string, any>} */ v) => !v['content.template_id'];
   const { info, account } = useSession();
-  const usual = JSON.parse(localStorage.getItem('sender') ?? 'null') ?? { email: info?.accounts.find(a => String(a.account_id) === account)?.users[0]?.email }; // the last sender, or the user
+  const usual = JSON.parse(localStorage.getItem('sender') ?? 'null') ?? {
+    email: info?.accounts.find(a => String(a.account_id) === account)?.users[0]?.email,
+  }; // the last sender, or the user
   const list = c ? c.list_id : lists.length === 1 ? lists[0].list_id : undefined;
   const { sender = c ? {} : usual, content = {} } = c ?? {};
   /** @type {Part[]} */
   const parts = [
     { name: 'name', label: 'Name', hint: kind === 'campaign' ? 'Autumn catalogue' : 'Welcome', start: c?.name },
-    { name: 'list_id', label: 'List', kind: 'select', start: list && String(list), options: [['', 'none'], ...lists.map(l => /** @type {[string, string]} */ ([String(l.list_id), l.name]))], read: id },
+    {
+      name: 'list_id',
+      label: 'List',
+      kind: 'select',
+      start: list && String(list),
+      options: [['', 'none'], ...lists.map(l => /** @type {[string, string]} */ ([String(l.list_id), l.name]))],
+      read: id,
+    },
     { name: 'sender.name', label: 'Sender’s name', hint: 'Harbour Books', start: sender.name },
     { name: 'sender.email', label: 'Sender’s address', hint: 'hello@example.com', start: sender.email },
     { name: 'content.subject', label: 'Subject', hint: 'Hello {{first_name}}', start: content.subject },
-    { name: 'content.template_id', label: 'Content', kind: 'select', start: content.template_id && String(content.template_id), options: [['', 'inline, below'], ...templates.map(t => /** @type {[string, string]} */ ([String(t.template_id), `template ${t.name}`]))], read: id },
-    { name: 'content.html', label: 'HTML', kind: 'area', hint: '<p>Hello {{first_name}}</p>', start: content.html, when: own, note: mergeTags },
+    {
+      name: 'content.template_id',
+      label: 'Content',
+      kind: 'select',
+      start: content.template_id && String(content.template_id),
+      options: [
+        ['', 'inline, below'],
+        ...templates.map(t => /** @type {[string, string]} */ ([String(t.template_id), `template ${t.name}`])),
+      ],
+      read: id,
+    },
+    {
+      name: 'content.html',
+      label: 'HTML',
+      kind: 'area',
+      hint: '<p>Hello {{first_name}}</p>',
+      start: content.html,
+      when: own,
+      note: mergeTags,
+    },
     { name: 'content.text', label: 'Text', kind: 'area', hint: 'Hello {{first_name}}', start: content.text, when: own },
   ];
-  return h(Create, { label, sign: c && 'page', title: c ? `Edit ${c.name}` : `New ${kind}`, main: !c, ok: c ? 'Save' : `Create ${kind}`, parts, stands, send, done });
+  return h(Create, {
+    label,
+    sign: c && 'page',
+    title: c ? `Edit ${c.name}` : `New ${kind}`,
+    main: !c,
+    ok: c ? 'Save' : `Create ${kind}`,
+    parts,
+    stands,
+    send,
+    done,
+  });
 }
 
 /** @param {{kind: Kind}} props */
-const New = ({ kind }) => h(Form, {
-  kind, label: 'New',
-  send: body => call('POST', ofAccount(`/${kind}s`), kind === 'workflow' ? { trigger: 'subscribed', ...body } : body),
-  done: made => {
-    localStorage.setItem('sender', JSON.stringify(made.sender ?? null));
-    go(link(`${kind}s/${made[kind + '_id']}`));
-    return [kind === 'campaign' ? `Draft ${made.name} created. Send it now or schedule it.` : `${made.name} created. Activate it to send it.`];
-  },
-});
+const New = ({ kind }) =>
+  h(Form, {
+    kind,
+    label: 'New',
+    send: body => call('POST', ofAccount(`/${kind}s`), kind === 'workflow' ? { trigger: 'subscribed', ...body } : body),
+    done: made => {
+      localStorage.setItem('sender', JSON.stringify(made.sender ?? null));
+      go(link(`${kind}s/${made[kind + '_id']}`));
+      return [
+        kind === 'campaign'
+          ? `Draft ${made.name} created. Send it now or schedule it.`
+          : `${made.name} created. Activate it to send it.`,
+      ];
+    },
+  });

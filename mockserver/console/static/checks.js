@@ -11,6 +11,14 @@ export const useChecks = id => useFetch(`/outbox/${id}/checks`, []);
 export function Checks({ data, error }) {
   if (error) return empty('warn', 'Loading failed', error);
   if (!data) return div({ class: 'loading', 'aria-busy': 'true' });
-  if (!data.findings.length) return empty('check', 'Nothing found', 'All merge tags have values, all links have valid targets, all images have valid sources, the message has a text part, marketing emails have a List-Unsubscribe header and an unsubscribe link, the HTML is smaller than 102 kB, all images have alternative text, and common email clients support the HTML and CSS.');
-  return ul({ class: 'findings' }, data.findings.map((f, n) => li({ key: n }, icon('warn'), span(seen(f.text)))));
+  if (!data.findings.length)
+    return empty(
+      'check',
+      'Nothing found',
+      'All merge tags have values, all links have valid targets, all images have valid sources, the message has a text part, marketing emails have a List-Unsubscribe header and an unsubscribe link, the HTML is smaller than 102 kB, all images have alternative text, and common email clients support the HTML and CSS.',
+    );
+  return ul(
+    { class: 'findings' },
+    data.findings.map((f, n) => li({ key: n }, icon('warn'), span(seen(f.text)))),
+  );
 }

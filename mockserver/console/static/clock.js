@@ -7,36 +7,90 @@ import { Doing, attempt, icon, tags, useNarrow } from './ui.js';
 /** @typedef {import('./time.js').View} View */
 const { button, div, span } = tags;
 
-const minute = 60_000, hour = 60 * minute, day = 24 * hour;
+const minute = 60_000,
+  hour = 60 * minute,
+  day = 24 * hour;
 
 /** @param {View} view @returns {[any]} */
-const shown = view => { set(view); return [['Clock set to ', dated(view.now), '.']]; };
+const shown = view => {
+  set(view);
+  return [['Clock set to ', dated(view.now), '.']];
+};
 
 /** Advances the clock and shows the new time. @param {{duration_ms: number} | {to: string}} body */
 export const pass = body => attempt(() => call('POST', '/clock/advance', body), shown);
 
 export function Clock() {
-  const { data: view } = /** @type {ReturnType<typeof useFetch<View>>} */ (useFetch('/clock', ['clock', 'delivery', 'message', 'records']));
-  useEffect(() => { if (view) set(view); }, [view]);
-  const at = new Date(useNow()).toISOString(), narrow = useNarrow();
+  const { data: view } = /** @type {ReturnType<typeof useFetch<View>>} */ (
+    useFetch('/clock', ['clock', 'delivery', 'message', 'records'])
+  );
+  useEffect(() => {
+    if (view) set(view);
+  }, [view]);
+  const at = new Date(useNow()).toISOString(),
+    narrow = useNarrow();
   if (!view) return null;
-  const freeze = () => attempt(() => call('PUT', '/clock', { frozen: !view.frozen }), (/** @type {View} */ v) => {
-    set(v);
-    return [v.frozen ? 'Clock frozen.' : 'Clock resumed.', undefined, () => call('PUT', '/clock', { frozen: view.frozen })];
-  });
-  return h(Doing, { label: 'Virtual clock', class: 'clock' },
-    button({ type: 'button', class: 'foot', 'aria-pressed': String(view.frozen), onClick: freeze, title: view.frozen ? 'Resume clock' : 'Freeze clock' },
-      icon('clock'), span(dated(at), view.frozen ? ' frozen' : ' running')),
-    div({ class: 'passing' },
+  const freeze = () =>
+    attempt(
+      () => call('PUT', '/clock', { frozen: !view.frozen }),
+      (/** @type {View} */ v) => {
+        set(v);
+        return [
+          v.frozen ? 'Clock frozen.' : 'Clock resumed.',
+          undefined,
+          () => call('PUT', '/clock', { frozen: view.frozen }),
+        ];
+      },
+    );
+  return h(
+    Doing,
+    { label: 'Virtual clock', class: 'clock' },
+    button(
+      {
+        type: 'button',
+        class: 'foot',
+        'aria-pressed': String(view.frozen),
+        onClick: freeze,
+        title: view.frozen ? 'Resume clock' : 'Freeze clock',
+      },
+      icon('clock'),
+      span(dated(at), view.frozen ? ' frozen' : ' running'),
+    ),
+    div(
+      { class: 'passing' },
       step('+1 min', 'Advance 1 minute', { duration_ms: minute }),
       step('+1 h', 'Advance 1 hour', { duration_ms: hour }),
       step('+1 day', 'Advance 1 day', { duration_ms: day }),
-      step('To next', view.next ? `Advance to the next scheduled work: ${view.next.what}` : 'No work is scheduled', { to: 'next' }, !view.next),
-      !narrow && h(Create, { // not in the menu of a phone, because opening a dialog closes the menu
-        label: 'Set', sign: 'clock', title: 'Set clock', ok: 'Set', send: body => call('PUT', '/clock', body), done: shown,
-        parts: [{ name: 'now', label: 'Date and time (virtual clock)', kind: 'time', note: 'Work that is due by this time runs immediately.', start: local(Date.parse(at)), read: v => v ? new Date(v).toISOString() : undefined }],
-      })));
+      step(
+        'To next',
+        view.next ? `Advance to the next scheduled work: ${view.next.what}` : 'No work is scheduled',
+        { to: 'next' },
+        !view.next,
+      ),
+      !narrow &&
+        h(Create, {
+          // not in the menu of a phone, because opening a dialog closes the menu
+          label: 'Set',
+          sign: 'clock',
+          title: 'Set clock',
+          ok: 'Set',
+          send: body => call('PUT', '/clock', body),
+          done: shown,
+          parts: [
+            {
+              name: 'now',
+              label: 'Date and time (virtual clock)',
+              kind: 'time',
+              note: 'Work that is due by this time runs immediately.',
+              start: local(Date.parse(at)),
+              read: v => (v ? new Date(v).toISOString() : undefined),
+            },
+          ],
+        }),
+    ),
+  );
 }
 
 /** @param {string} label @param {string} title @param {{duration_ms: number} | {to: string}} body @param {boolean} [off] */
-const step = (label, title, body, off) => button({ type: 'button', class: 'button', title, disabled: off, onClick: () => pass(body) }, label);
+const step = (label, title, body, off) =>
+  button({ type: 'button', class: 'button', title, disabled: off, onClick: () => pass(body) }, label);

@@ -7,7 +7,26 @@ import { setParams, go, link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
 import { Selected, useSelection } from './selection.js';
 import { when } from './time.js';
-import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, counted, empty, icon, key, pairs, seen, tags, usePages, useRanOut } from './ui.js';
+import {
+  Copy,
+  Doing,
+  Heading,
+  Pager,
+  Search,
+  Select,
+  Split,
+  attempt,
+  chip,
+  counted,
+  empty,
+  icon,
+  key,
+  pairs,
+  seen,
+  tags,
+  usePages,
+  useRanOut,
+} from './ui.js';
 import { NewContact, NewList, attributes } from './lists.js';
 import { ofAccount, useSession } from './session.js';
 /**
@@ -22,17 +41,34 @@ const perPage = 50;
 const most = 200;
 
 /** @type {Record<string, [string, string]>} */
-const tones = { active: ['ok', 'check'], pending: ['warn', 'clock'], unsubscribed: ['', 'exit'], deleted: ['', 'trash'], spam: ['bad', 'warn'], bounced: ['bad', 'cross'] };
+const tones = {
+  active: ['ok', 'check'],
+  pending: ['warn', 'clock'],
+  unsubscribed: ['', 'exit'],
+  deleted: ['', 'trash'],
+  spam: ['bad', 'warn'],
+  bounced: ['bad', 'cross'],
+};
 /** The status of a contact. @param {{status: string}} c */
 export const state = c => chip(...(tones[c.status] ?? ['info', '']), c.status);
 
 /** @type {[string, string][]} */
-const sorts = [['', 'Oldest first'], ['id:desc', 'Newest first'], ['email:asc', 'Address A–Z'], ['email:desc', 'Address Z–A'], ['status:asc', 'Status'], ['subscribed_on:desc', 'Last subscribed']];
+const sorts = [
+  ['', 'Oldest first'],
+  ['id:desc', 'Newest first'],
+  ['email:asc', 'Address A–Z'],
+  ['email:desc', 'Address Z–A'],
+  ['status:asc', 'Status'],
+  ['subscribed_on:desc', 'Last subscribed'],
+];
 /** The options of the filter. @param {string[]} statuses @returns {[string, string][]} */
-const choices = statuses => [['', 'All'], ...statuses.map(s => /** @type {[string, string]} */ ([s, s[0].toUpperCase() + s.slice(1)]))];
+const choices = statuses => [
+  ['', 'All'],
+  ...statuses.map(s => /** @type {[string, string]} */ ([s, s[0].toUpperCase() + s.slice(1)])),
+];
 
 /** Unix seconds as a time. @param {number} [s] */
-const date = s => s ? when(new Date(s * 1000).toISOString()) : 'unknown';
+const date = s => (s ? when(new Date(s * 1000).toISOString()) : 'unknown');
 
 /** Reports whether a search is a filter of the API, which compares whole values. Another search is a part of an address. @param {string} q */
 const fielded = q => /^(status|email|tag|interest):/.test(q);
@@ -48,7 +84,10 @@ async function found(path) {
 
 /** The page of a contact in the default order, or 0 if it is not on the list. @param {List} list @param {string} id */
 async function pageOf(list, id) {
-  const { data, offset, total } = await call('GET', `/lists/${list.list_id}/contacts?around=${encodeURIComponent(id)}&limit=1`);
+  const { data, offset, total } = await call(
+    'GET',
+    `/lists/${list.list_id}/contacts?around=${encodeURIComponent(id)}&limit=1`,
+  );
   return data[0]?.id === id ? Math.floor((total - 1 - offset) / perPage) + 1 : 0;
 }
 
@@ -58,7 +97,13 @@ function useSought(list, id, usual, { page: at, setPage }, page) {
   useEffect(() => {
     if (!id || !page || sought.current === id) return;
     sought.current = id;
-    if (usual && at === 1 && !page.data.some(c => String(c.id) === id)) pageOf(list, id).then(n => { if (n > 1) setPage(n); }, () => {});
+    if (usual && at === 1 && !page.data.some(c => String(c.id) === id))
+      pageOf(list, id).then(
+        n => {
+          if (n > 1) setPage(n);
+        },
+        () => {},
+      );
   });
 }
 
@@ -72,33 +117,67 @@ function useMembers(list, contact) {
   const filter = fielded(q) ? q : status && 'status:' + status;
   const pages = usePages(`${q} ${filter} ${sort}`, perPage);
   const own = `/lists/${list.list_id}/contacts?${new URLSearchParams({ ...(part && { search: q }), ...(status && { status }) })}`; // of the control API
-  const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: 'true', ...(filter && { filter }), ...(sort && { sort }) });
+  const query = new URLSearchParams({
+    page: String(pages.page),
+    per_page: String(perPage),
+    with_count: 'true',
+    ...(filter && { filter }),
+    ...(sort && { sort }),
+  });
   const path = part ? `${own}&limit=${most}` : ofAccount(`/lists/${list.list_id}/contacts?${query}`);
-  const { data, error } = /** @type {ReturnType<typeof useFetch<Page>>} */ (useFetch(path, ['records'], part ? found : undefined));
+  const { data, error } = /** @type {ReturnType<typeof useFetch<Page>>} */ (
+    useFetch(path, ['records'], part ? found : undefined)
+  );
   useSought(list, contact, !part && !filter && !sort, pages, data);
-  const every = async () => fielded(q) ? (await everyPage(ofAccount(`/lists/${list.list_id}/contacts?${new URLSearchParams({ filter })}`))).data : (await everyRecord(own)).map(asContact);
+  const every = async () =>
+    fielded(q)
+      ? (await everyPage(ofAccount(`/lists/${list.list_id}/contacts?${new URLSearchParams({ filter })}`))).data
+      : (await everyRecord(own)).map(asContact);
   return { search, status: fielded(q) ? '' : status, sort, part, every, filtered: !!(q || filter), pages, data, error };
 }
 
 /** @param {{id?: string, tab?: string}} props the list's id and the contact's */
 export function Contacts({ id, tab }) {
   const { account } = useSession();
-  const { data, error, reload } = /** @type {ReturnType<typeof useFetch<{data: List[]}>>} */ (useFetch(ofAccount('/lists'), ['records'], everyPage));
+  const { data, error, reload } = /** @type {ReturnType<typeof useFetch<{data: List[]}>>} */ (
+    useFetch(ofAccount('/lists'), ['records'], everyPage)
+  );
   const lists = data?.data ?? [];
   const list = id ? lists.find(l => String(l.list_id) === id) : lists[0];
   if (list) return h(Members, { key: `${account}/${list.list_id}`, list, lists, contact: tab, reload });
-  const why = error ? empty('warn', 'Loading failed', error)
-    : !data ? div({ class: 'loading', 'aria-busy': 'true' })
-    : lists.length ? empty('people', 'List not found', `The account has no list ${id}. Choose a list above.`)
-    : empty('people', 'No lists yet', 'Create a list and add contacts to it, or paste addresses here. ', h(NewList, { main: true }));
-  return h(Split, { title: 'Contacts', open: false, home: '#/contacts', detail: null, list: why, tools: lists.length > 0 && div({ class: 'tools' }, pickList(lists)) });
+  const why = error
+    ? empty('warn', 'Loading failed', error)
+    : !data
+      ? div({ class: 'loading', 'aria-busy': 'true' })
+      : lists.length
+        ? empty('people', 'List not found', `The account has no list ${id}. Choose a list above.`)
+        : empty(
+            'people',
+            'No lists yet',
+            'Create a list and add contacts to it, or paste addresses here. ',
+            h(NewList, { main: true }),
+          );
+  return h(Split, {
+    title: 'Contacts',
+    open: false,
+    home: '#/contacts',
+    detail: null,
+    list: why,
+    tools: lists.length > 0 && div({ class: 'tools' }, pickList(lists)),
+  });
 }
 
 /** @param {List[]} lists @param {List} [list] the one on the page */
-const pickList = (lists, list) => h(Select, {
-  label: 'List', value: list ? String(list.list_id) : '', onChange: v => go(`#/contacts/${v}`),
-  options: [...(list ? [] : [/** @type {[string, string]} */ (['', 'Choose a list'])]), ...lists.map(l => /** @type {[string, string]} */ ([String(l.list_id), `${l.name} (${l.list_id})`]))],
-});
+const pickList = (lists, list) =>
+  h(Select, {
+    label: 'List',
+    value: list ? String(list.list_id) : '',
+    onChange: v => go(`#/contacts/${v}`),
+    options: [
+      ...(list ? [] : [/** @type {[string, string]} */ (['', 'Choose a list'])]),
+      ...lists.map(l => /** @type {[string, string]} */ ([String(l.list_id), `${l.name} (${l.list_id})`])),
+    ],
+  });
 
 /** @param {{list: List, lists: List[], contact?: string, reload: () => void}} props */
 function Members({ list, lists, contact, reload }) {
@@ -109,96 +188,274 @@ function Members({ list, lists, contact, reload }) {
   const shown = page(data, `${pages.page} ${search.query} ${status} ${sort}`);
   const ranOut = useRanOut(pages, data);
   const selection = useSelection(shown.key, shown.rows);
-  const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`Anti-spam policy of ${list.name} accepted.`]).then(reload);
+  const accept = () =>
+    attempt(
+      () => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)),
+      () => [`Anti-spam policy of ${list.name} accepted.`],
+    ).then(reload);
   return h(Split, {
-    title: 'Contacts', count, open: !!contact, home: link(`contacts/${list.list_id}`),
-    side: [!list.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires an accepted policy' }, 'Accept policy')),
-      h(Import, { list: { id: String(list.list_id), name: list.name }, paste: pasted }), h(NewContact, { list: { id: String(list.list_id), name: list.name } })],
-    tools: div({ class: 'tools' },
+    title: 'Contacts',
+    count,
+    open: !!contact,
+    home: link(`contacts/${list.list_id}`),
+    side: [
+      !list.policy_accepted &&
+        h(
+          Doing,
+          { label: 'Policy' },
+          button(
+            {
+              type: 'button',
+              class: 'button',
+              onClick: accept,
+              title: 'Sending to the list requires an accepted policy',
+            },
+            'Accept policy',
+          ),
+        ),
+      h(Import, { list: { id: String(list.list_id), name: list.name }, paste: pasted }),
+      h(NewContact, { list: { id: String(list.list_id), name: list.name } }),
+    ],
+    tools: div(
+      { class: 'tools' },
       pickList(lists, list),
       h(Search, { value: search.typed, onInput: search.type, label: 'Part of an address, tag:…, interest:…' }),
-      div({ class: 'pair' },
-        h(Select, { label: 'Status', value: status, onChange: v => setParams({ status: v, ...(!part && { q: '' }) }), options: choices(info?.contact_statuses ?? []) }),
-        h(Select, { label: 'Order', value: sort, onChange: v => setParams({ sort: v }), options: sorts }))),
-    list: [h(Rows, { select: { selection, name: (/** @type {Contact} */ c) => c.email }, list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows }, current: contact, row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
-      none: filtered ? empty('people', 'No matching contacts', 'Enter part of an address, or a complete tag or interest.') : empty('people', 'No contacts on this list', 'Import contacts or add one with the buttons above, or paste addresses here.') }),
-    h(Selected, { selection, total: count ?? 0, onAll: () => every().then(found => { setAll(found); selection.set(found.map(c => String(c.id))); }), noun: 'contact',
-      children: h(Acts, { list, contacts: [...new Map([...all, ...data?.data ?? []].map(c => [c.id, c])).values()].filter(c => selection.has(String(c.id))), after: () => selection.set([]) }) }),
-    part ? (count ?? 0) > most && div({ class: 'pager dim' }, `Only the latest ${most} contacts are shown.`) : h(Pager, { pages, count: count ?? 0 })],
-    detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'No contact selected', 'Choose a contact to see its attributes and tags.'),
+      div(
+        { class: 'pair' },
+        h(Select, {
+          label: 'Status',
+          value: status,
+          onChange: v => setParams({ status: v, ...(!part && { q: '' }) }),
+          options: choices(info?.contact_statuses ?? []),
+        }),
+        h(Select, { label: 'Order', value: sort, onChange: v => setParams({ sort: v }), options: sorts }),
+      ),
+    ),
+    list: [
+      h(Rows, {
+        select: { selection, name: (/** @type {Contact} */ c) => c.email },
+        list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows },
+        current: contact,
+        row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
+        none: filtered
+          ? empty('people', 'No matching contacts', 'Enter part of an address, or a complete tag or interest.')
+          : empty(
+              'people',
+              'No contacts on this list',
+              'Import contacts or add one with the buttons above, or paste addresses here.',
+            ),
+      }),
+      h(Selected, {
+        selection,
+        total: count ?? 0,
+        onAll: () =>
+          every().then(found => {
+            setAll(found);
+            selection.set(found.map(c => String(c.id)));
+          }),
+        noun: 'contact',
+        children: h(Acts, {
+          list,
+          contacts: [...new Map([...all, ...(data?.data ?? [])].map(c => [c.id, c])).values()].filter(c =>
+            selection.has(String(c.id)),
+          ),
+          after: () => selection.set([]),
+        }),
+      }),
+      part
+        ? (count ?? 0) > most && div({ class: 'pager dim' }, `Only the latest ${most} contacts are shown.`)
+        : h(Pager, { pages, count: count ?? 0 }),
+    ],
+    detail: contact
+      ? h(Opened, { key: contact, list, id: contact })
+      : empty('people', 'No contact selected', 'Choose a contact to see its attributes and tags.'),
   });
 }
 
 /** A page of contacts as Rows takes it. @param {Page|undefined} data @param {string} key */
-const page = (data, key) => ({ key, rows: data ? data.data.map(c => ({ ...c, id: String(c.id) })) : null, total: 0, error: '', look: () => {} });
+const page = (data, key) => ({
+  key,
+  rows: data ? data.data.map(c => ({ ...c, id: String(c.id) })) : null,
+  total: 0,
+  error: '',
+  look: () => {},
+});
 
 /** @param {Contact} c @param {List} list @param {boolean} current */
-const row = (c, list, current) => a({ href: link(`contacts/${list.list_id}/${c.id}`), 'aria-current': current ? 'true' : undefined },
-  span({ class: 'line' }, strong(seen(c.email)), date(c.subscribed_on)),
-  span({ class: 'line' }, span({ class: 'dim cut' }, [name(c), ...(c.tags ?? [])].filter(Boolean).join(' · ') || `contact ${c.id}`), c.status !== 'active' && state(c)));
+const row = (c, list, current) =>
+  a(
+    { href: link(`contacts/${list.list_id}/${c.id}`), 'aria-current': current ? 'true' : undefined },
+    span({ class: 'line' }, strong(seen(c.email)), date(c.subscribed_on)),
+    span(
+      { class: 'line' },
+      span({ class: 'dim cut' }, [name(c), ...(c.tags ?? [])].filter(Boolean).join(' · ') || `contact ${c.id}`),
+      c.status !== 'active' && state(c),
+    ),
+  );
 
 /** @param {Contact} c */
-const name = c => ['first_name', 'last_name', 'name'].map(n => c.custom_attributes?.find(x => x.name === n)?.value).filter(Boolean).join(' ');
+const name = c =>
+  ['first_name', 'last_name', 'name']
+    .map(n => c.custom_attributes?.find(x => x.name === n)?.value)
+    .filter(Boolean)
+    .join(' ');
 
 /** @param {{list: List, id: string}} props */
 function Opened({ list, id }) {
   const path = `/lists/${list.list_id}/contacts/${encodeURIComponent(id)}`;
-  const { data: c, error, reload } = /** @type {ReturnType<typeof useFetch<Contact>>} */ (useFetch(ofAccount(path), ['records', 'message']));
+  const {
+    data: c,
+    error,
+    reload,
+  } = /** @type {ReturnType<typeof useFetch<Contact>>} */ (useFetch(ofAccount(path), ['records', 'message']));
   if (error) return empty('warn', 'Not found', error);
   if (!c) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(
-    header({ class: 'head' },
+    header(
+      { class: 'head' },
       h(Heading, { text: c.email }),
-      p({ class: 'meta' }, state(c), name(c), span(`list ${list.name}`), span({ class: 'id' }, `contact ${c.id}`, h(Copy, { value: String(c.id), label: 'Copy contact id' }))),
-      h(Doing, { label: 'Actions', class: 'actions' },
+      p(
+        { class: 'meta' },
+        state(c),
+        name(c),
+        span(`list ${list.name}`),
+        span({ class: 'id' }, `contact ${c.id}`, h(Copy, { value: String(c.id), label: 'Copy contact id' })),
+      ),
+      h(
+        Doing,
+        { label: 'Actions', class: 'actions' },
         a({ class: 'button', href: '#/inbox?q=' + encodeURIComponent(c.email) }, icon('inbox'), 'Messages'),
-        c.status !== 'deleted' && h(Edit, { list, c, reload }), h(Acts, { list, contacts: [c], after: reload }))),
+        c.status !== 'deleted' && h(Edit, { list, c, reload }),
+        h(Acts, { list, contacts: [c], after: reload }),
+      ),
+    ),
     pairs([
       ['Subscribed', date(c.subscribed_on)],
-      ['Bounces', `${c.bounces_count ?? 0}${c.last_bounce_type && c.last_bounce_type !== 'none' ? `, the last one ${c.last_bounce_type}` : ''}`],
-      ['Tags', labels(c.tags)], ['Interests', labels(c.interests)],
+      [
+        'Bounces',
+        `${c.bounces_count ?? 0}${c.last_bounce_type && c.last_bounce_type !== 'none' ? `, the last one ${c.last_bounce_type}` : ''}`,
+      ],
+      ['Tags', labels(c.tags)],
+      ['Interests', labels(c.interests)],
     ]),
-    c.custom_attributes?.length ? [header({ class: 'part' }, 'Attributes'), pairs(c.custom_attributes.map(x => [x.name, typeof x.value === 'string' ? x.value : JSON.stringify(x.value)]))] : null);
+    c.custom_attributes?.length
+      ? [
+          header({ class: 'part' }, 'Attributes'),
+          pairs(
+            c.custom_attributes.map(x => [x.name, typeof x.value === 'string' ? x.value : JSON.stringify(x.value)]),
+          ),
+        ]
+      : null,
+  );
 }
 
 /** @param {string[]} [all] */
-const labels = all => all?.length ? span({ class: 'tags' }, all.map(w => span({ class: 'chip', key: w }, w))) : 'none';
+const labels = all =>
+  all?.length
+    ? span(
+        { class: 'tags' },
+        all.map(w => span({ class: 'chip', key: w }, w)),
+      )
+    : 'none';
 
 /** The actions for one contact or for several. @param {{list: List, contacts: Contact[], after: () => void}} props */
 function Acts({ list, contacts, after }) {
   const at = (/** @type {string|number} */ id) => ofAccount(`/lists/${list.list_id}/contacts/${id}`);
-  const back = async (/** @type {Contact[]} */ done) => { // restores the same contacts as active
-    for (let n = 0; n < done.length; n += batch) await call('POST', at('import'), { contacts: done.slice(n, n + batch).map(({ email }) => ({ email })), resubscribe: true });
+  const back = async (/** @type {Contact[]} */ done) => {
+    // restores the same contacts as active
+    for (let n = 0; n < done.length; n += batch)
+      await call('POST', at('import'), {
+        contacts: done.slice(n, n + batch).map(({ email }) => ({ email })),
+        resubscribe: true,
+      });
     after();
   };
-  const act = (/** @type {string} */ action, /** @type {string} */ did) => attempt(() => call('POST', `/lists/${list.list_id}/contacts/actions`, { action, ids: contacts.map(c => String(c.id)) }), (/** @type {{ids: string[], failed: number, error?: string}} */ { ids, failed, error }) => {
-    const changed = new Set(ids), done = contacts.filter(c => changed.has(String(c.id)));
-    const text = [done.length && `${done.length === 1 ? done[0].email : counted(done.length, 'contact')} ${did} ${list.name}.`, failed && `${failed} of ${contacts.length} failed: ${error}.`].filter(Boolean).join(' ');
-    return [text, undefined, done.length && done.every(c => c.status === 'active') ? () => back(done) : undefined];
-  }).then(after);
+  const act = (/** @type {string} */ action, /** @type {string} */ did) =>
+    attempt(
+      () => call('POST', `/lists/${list.list_id}/contacts/actions`, { action, ids: contacts.map(c => String(c.id)) }),
+      (/** @type {{ids: string[], failed: number, error?: string}} */ { ids, failed, error }) => {
+        const changed = new Set(ids),
+          done = contacts.filter(c => changed.has(String(c.id)));
+        const text = [
+          done.length && `${done.length === 1 ? done[0].email : counted(done.length, 'contact')} ${did} ${list.name}.`,
+          failed && `${failed} of ${contacts.length} failed: ${error}.`,
+        ]
+          .filter(Boolean)
+          .join(' ');
+        return [text, undefined, done.length && done.every(c => c.status === 'active') ? () => back(done) : undefined];
+      },
+    ).then(after);
   const left = contacts.every(c => c.status === 'deleted');
   return [
-    !left && h(Create, {
-      label: 'Tag', sign: 'tag', title: contacts.length === 1 ? `Tag ${contacts[0].email}` : `Tag ${counted(contacts.length, 'contact')}`, ok: 'Tag',
-      parts: [{ name: 'tags', label: 'Tags to add', hint: 'vip, customer', read: words, note: 'Separated by commas. The API cannot remove tags.' }],
-      send: body => call('POST', at('tag'), { contact_ids: contacts.map(c => c.id), tags: [], ...body }),
-      done: () => { after(); return [`${counted(contacts.length, 'contact')} tagged.`]; },
-    }),
-    contacts.some(c => c.status !== 'deleted' && c.status !== 'unsubscribed') && button({ type: 'button', class: 'button', onClick: () => act('unsubscribe', 'unsubscribed from'), ...key('u') }, icon('exit'), 'Unsubscribe'),
-    !left && button({ type: 'button', class: 'button', onClick: () => act('delete', 'deleted from'), ...key('Delete') }, icon('trash'), 'Delete'),
+    !left &&
+      h(Create, {
+        label: 'Tag',
+        sign: 'tag',
+        title: contacts.length === 1 ? `Tag ${contacts[0].email}` : `Tag ${counted(contacts.length, 'contact')}`,
+        ok: 'Tag',
+        parts: [
+          {
+            name: 'tags',
+            label: 'Tags to add',
+            hint: 'vip, customer',
+            read: words,
+            note: 'Separated by commas. The API cannot remove tags.',
+          },
+        ],
+        send: body => call('POST', at('tag'), { contact_ids: contacts.map(c => c.id), tags: [], ...body }),
+        done: () => {
+          after();
+          return [`${counted(contacts.length, 'contact')} tagged.`];
+        },
+      }),
+    contacts.some(c => c.status !== 'deleted' && c.status !== 'unsubscribed') &&
+      button(
+        { type: 'button', class: 'button', onClick: () => act('unsubscribe', 'unsubscribed from'), ...key('u') },
+        icon('exit'),
+        'Unsubscribe',
+      ),
+    !left &&
+      button(
+        { type: 'button', class: 'button', onClick: () => act('delete', 'deleted from'), ...key('Delete') },
+        icon('trash'),
+        'Delete',
+      ),
   ];
 }
 
 /** Changes the attributes of a contact. If a line is removed, its attribute is removed. @param {{list: List, c: Contact, reload: () => void}} props */
 function Edit({ list, c, reload }) {
-  const all = (c.custom_attributes ?? []).filter(x => !x.name.includes('=') && !/^\s|\s$|\n/.test(`${x.name}=${x.value}`)); // a line cannot represent the other attributes
+  const all = (c.custom_attributes ?? []).filter(
+    x => !x.name.includes('=') && !/^\s|\s$|\n/.test(`${x.name}=${x.value}`),
+  ); // a line cannot represent the other attributes
   const lines = all.map(x => `${x.name}=${x.value}`).join('\n');
-  const send = (/** @type {{name: string, value: unknown}[]} */ custom_attributes) => call('PATCH', ofAccount(`/lists/${list.list_id}/contacts/${c.id}`), { custom_attributes });
-  const without = (/** @type {{name: string, value: unknown}[]} */ now, /** @type {{name: string}[]} */ old) => [...now, ...old.filter(o => !now.some(n => n.name === o.name)).map(({ name }) => ({ name, value: null }))];
+  const send = (/** @type {{name: string, value: unknown}[]} */ custom_attributes) =>
+    call('PATCH', ofAccount(`/lists/${list.list_id}/contacts/${c.id}`), { custom_attributes });
+  const without = (/** @type {{name: string, value: unknown}[]} */ now, /** @type {{name: string}[]} */ old) => [
+    ...now,
+    ...old.filter(o => !now.some(n => n.name === o.name)).map(({ name }) => ({ name, value: null })),
+  ];
   return h(Create, {
-    label: 'Edit', sign: 'page', title: `Edit ${c.email}`, ok: 'Save', stands: lines,
-    parts: [{ name: 'custom_attributes', label: 'Attributes', kind: 'area', hint: 'first_name=Ada', start: lines, read: attributes, note: 'One name=value per line. The values replace merge tags.' }],
+    label: 'Edit',
+    sign: 'page',
+    title: `Edit ${c.email}`,
+    ok: 'Save',
+    stands: lines,
+    parts: [
+      {
+        name: 'custom_attributes',
+        label: 'Attributes',
+        kind: 'area',
+        hint: 'first_name=Ada',
+        start: lines,
+        read: attributes,
+        note: 'One name=value per line. The values replace merge tags.',
+      },
+    ],
     send: (_, v) => send(without(attributes(v.custom_attributes), all)),
-    done: now => { reload(); return [`${c.email} updated.`, undefined, () => send(without(all, now.custom_attributes ?? [])).then(reload)]; },
+    done: now => {
+      reload();
+      return [`${c.email} updated.`, undefined, () => send(without(all, now.custom_attributes ?? [])).then(reload)];
+    },
   });
 }

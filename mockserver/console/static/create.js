@@ -23,7 +23,11 @@ export function Create(props) {
   const { account } = useSession(); // the owner; known shortly after the page loads
   usePaste(props.paste && (text => account && open(props.paste?.(text))));
   return [
-    button({ type: 'button', class: `button ${props.main ? 'main' : ''}`, disabled: !account, onClick: () => open({}) }, icon(props.sign ?? 'plus'), props.label),
+    button(
+      { type: 'button', class: `button ${props.main ? 'main' : ''}`, disabled: !account, onClick: () => open({}) },
+      icon(props.sign ?? 'plus'),
+      props.label,
+    ),
     typed && h(Box, { ...props, typed, close: () => open(undefined) }),
   ];
 }
@@ -33,23 +37,33 @@ function Box(props) {
   const box = useRef(/** @type {HTMLDialogElement|null} */ (null));
   const [result, setResult] = useState(/** @type {any} */ (undefined));
   const id = useId();
-  useLayoutEffect(() => { box.current?.showModal(); }, []);
+  useLayoutEffect(() => {
+    box.current?.showModal();
+  }, []);
   const close = () => box.current?.close(); // returns the focus to the button
   const sent = (/** @type {any} */ got) => {
     toast(...props.done(got));
     if (props.after?.(got, close)) setResult(got ?? {});
     else close();
   };
-  return dialog({ ref: box, class: 'help create', 'aria-labelledby': id, onClose: props.close },
+  return dialog(
+    { ref: box, class: 'help create', 'aria-labelledby': id, onClose: props.close },
     h2({ id }, seen(props.title ?? props.label)),
-    result === undefined ? h(Form, { ...props, sent, cancel: close }) : h(After, { show: () => props.after?.(result, close), close }));
+    result === undefined
+      ? h(Form, { ...props, sent, cancel: close })
+      : h(After, { show: () => props.after?.(result, close), close }),
+  );
 }
 
 /** @param {{show: () => Child, close: () => void}} props */
 function After({ show, close }) {
   const el = useRef(/** @type {HTMLElement|null} */ (null));
   useEffect(() => el.current?.focus(), []);
-  return div({ class: 'after', tabindex: -1, ref: el }, show(), div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: close }, 'Close')));
+  return div(
+    { class: 'after', tabindex: -1, ref: el },
+    show(),
+    div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: close }, 'Close')),
+  );
 }
 
 /** @param {Parameters<typeof Create>[0] & {typed: Record<string, any>, sent: (result: any) => void, cancel: () => void}} props */
@@ -69,25 +83,57 @@ function Form({ typed: first, parts, send, sent, cancel, ok, intro, label: name,
     try {
       sent(await send(bodyOf(visible, values), values));
     } catch (error) {
-      setErrors(error instanceof RequestError ? error.errors : [{ where: '', msg: error instanceof Error ? error.message : String(error) }]);
+      setErrors(
+        error instanceof RequestError
+          ? error.errors
+          : [{ where: '', msg: error instanceof Error ? error.message : String(error) }],
+      );
     }
     setBusy(false);
   };
-  useEffect(() => { if (errors.length) /** @type {HTMLElement|null|undefined} */ (el.current?.querySelector('[aria-invalid=true], .form-error'))?.focus(); }, [errors]);
+  useEffect(() => {
+    if (errors.length)
+      /** @type {HTMLElement|null|undefined} */ (
+        el.current?.querySelector('[aria-invalid=true], .form-error')
+      )?.focus();
+  }, [errors]);
   const general = errors.filter(m => !visible.some(x => isAbout(m, x, visible)));
-  const onKeyDown = (/** @type {KeyboardEvent} */ e) => { // Enter submits from the other fields without this
-    if (e.key === 'Enter' && (e.ctrlKey || e.metaKey) && /** @type {Element} */ (e.target).matches('textarea')) el.current?.requestSubmit();
+  const onKeyDown = (/** @type {KeyboardEvent} */ e) => {
+    // Enter submits from the other fields without this
+    if (e.key === 'Enter' && (e.ctrlKey || e.metaKey) && /** @type {Element} */ (e.target).matches('textarea'))
+      el.current?.requestSubmit();
   };
-  return form({ class: 'form', novalidate: true, ref: el, onSubmit: submit, onKeyDown },
+  return form(
+    { class: 'form', novalidate: true, ref: el, onSubmit: submit, onKeyDown },
     intro,
-    general.length > 0 && div({ class: 'form-error', role: 'alert', tabindex: -1 }, general.map(m => p({ key: m.where + m.msg }, sentence(m)))),
-    stands !== began && !busy && p({ class: 'changed', role: 'alert' }, icon('warn'), 'The record has changed. Saving overwrites the change.'),
-    visible.map(x => h(Field, { key: x.name, part: x, value: values[x.name], wrong: errors.filter(m => isAbout(m, x, visible)), onChange: v => set(old => ({ ...old, [x.name]: v })) })),
-    div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', 'aria-busy': busy ? 'true' : undefined }, ok ?? name)), button({ type: 'button', class: 'button', onClick: cancel }, 'Cancel')));
+    general.length > 0 &&
+      div(
+        { class: 'form-error', role: 'alert', tabindex: -1 },
+        general.map(m => p({ key: m.where + m.msg }, sentence(m))),
+      ),
+    stands !== began &&
+      !busy &&
+      p({ class: 'changed', role: 'alert' }, icon('warn'), 'The record has changed. Saving overwrites the change.'),
+    visible.map(x =>
+      h(Field, {
+        key: x.name,
+        part: x,
+        value: values[x.name],
+        wrong: errors.filter(m => isAbout(m, x, visible)),
+        onChange: v => set(old => ({ ...old, [x.name]: v })),
+      }),
+    ),
+    div(
+      { class: 'actions' },
+      h(Doing, { label: 'Send' }, button({ class: 'button main', 'aria-busy': busy ? 'true' : undefined }, ok ?? name)),
+      button({ type: 'button', class: 'button', onClick: cancel }, 'Cancel'),
+    ),
+  );
 }
 
 /** The first values of the fields. @param {Part[]} parts @returns {Record<string, any>} */
-const startsOf = parts => Object.fromEntries(parts.map(x => [x.name, x.start ?? (x.kind === 'ticks' ? [] : x.kind === 'tick' ? false : '')]));
+const startsOf = parts =>
+  Object.fromEntries(parts.map(x => [x.name, x.start ?? (x.kind === 'ticks' ? [] : x.kind === 'tick' ? false : '')]));
 
 /** Reports whether an error belongs to a field: it names the field, a part of it, or an object whose first field it is. @param {FieldError} m @param {Part} x @param {Part[]} all */
 function isAbout({ where }, x, all) {
@@ -98,7 +144,8 @@ function isAbout({ where }, x, all) {
 }
 
 /** An error of the server as a sentence. An address at its start keeps its case. @param {FieldError} m */
-const sentence = ({ msg }) => (/^\S+@/.test(msg) ? msg : msg.charAt(0).toUpperCase() + msg.slice(1)) + (/[.!?]$/.test(msg) ? '' : '.');
+const sentence = ({ msg }) =>
+  (/^\S+@/.test(msg) ? msg : msg.charAt(0).toUpperCase() + msg.slice(1)) + (/[.!?]$/.test(msg) ? '' : '.');
 
 /** The body without empty values. @param {Part[]} parts @param {Record<string, any>} values */
 function bodyOf(parts, values) {
@@ -106,7 +153,8 @@ function bodyOf(parts, values) {
   for (const x of parts) {
     const value = x.read ? x.read(values[x.name]) : values[x.name];
     if (x.aside || value === '' || value === undefined || (Array.isArray(value) && !value.length)) continue;
-    const path = x.name.split('.'), last = /** @type {string} */ (path.pop());
+    const path = x.name.split('.'),
+      last = /** @type {string} */ (path.pop());
     const at = path.reduce((o, name) => (o[name] ??= {}), /** @type {any} */ (body));
     at[last] = value;
   }
@@ -120,23 +168,98 @@ function Field({ part: x, value, wrong, onChange }) {
   const noteId = wrong.length || about ? id + 'note' : undefined;
   const common = { id, name: x.name, 'aria-invalid': wrong.length ? 'true' : undefined, 'aria-describedby': noteId };
   const typed = (/** @type {Typed} */ e) => onChange(e.target.value);
-  const note = noteId && div({ id: noteId, class: 'note' }, wrong.map(m => p({ class: 'field-error', key: m.msg }, icon('warn'), sentence(m))), about && p({ class: 'dim' }, about));
+  const note =
+    noteId &&
+    div(
+      { id: noteId, class: 'note' },
+      wrong.map(m => p({ class: 'field-error', key: m.msg }, icon('warn'), sentence(m))),
+      about && p({ class: 'dim' }, about),
+    );
   if (x.kind === 'ticks') {
-    return fieldset({ class: 'pick', 'aria-describedby': noteId }, legend(x.label, ' ', button({ type: 'button', class: 'button quiet', onClick: () => onChange(value.length ? [] : x.options?.map(([v]) => v)) }, value.length ? 'None' : 'All')), note,
-      div({ class: 'ticks' }, x.options?.map(([v, text], n) => label({ class: 'tick', key: v },
-        input({ type: 'checkbox', checked: value.includes(v), 'aria-invalid': wrong.length && !n ? 'true' : undefined, onChange: (/** @type {Typed} */ e) => onChange(e.target.checked ? [...value, v] : value.filter((/** @type {string} */ w) => w !== v)) }), span(text)))));
+    return fieldset(
+      { class: 'pick', 'aria-describedby': noteId },
+      legend(
+        x.label,
+        ' ',
+        button(
+          {
+            type: 'button',
+            class: 'button quiet',
+            onClick: () => onChange(value.length ? [] : x.options?.map(([v]) => v)),
+          },
+          value.length ? 'None' : 'All',
+        ),
+      ),
+      note,
+      div(
+        { class: 'ticks' },
+        x.options?.map(([v, text], n) =>
+          label(
+            { class: 'tick', key: v },
+            input({
+              type: 'checkbox',
+              checked: value.includes(v),
+              'aria-invalid': wrong.length && !n ? 'true' : undefined,
+              onChange: (/** @type {Typed} */ e) =>
+                onChange(e.target.checked ? [...value, v] : value.filter((/** @type {string} */ w) => w !== v)),
+            }),
+            span(text),
+          ),
+        ),
+      ),
+    );
   }
-  if (x.kind === 'tick') return div({ class: 'pick' }, label({ class: 'tick' }, input({ ...common, type: 'checkbox', checked: value, onChange: (/** @type {Typed} */ e) => onChange(e.target.checked) }), span(x.label)), note);
-  return div({ class: 'pick' }, label({ for: id }, x.label),
-    x.kind === 'select' ? select({ ...common, value, onChange: typed }, x.options?.map(([v, text]) => option({ key: v, value: v, selected: v === value }, text)))
-      : x.kind === 'area' ? textarea({ ...common, class: 'mono', rows: 5, spellcheck: false, placeholder: x.hint, value, onInput: typed })
-      : input({ ...common, type: x.kind === 'number' ? 'number' : x.kind === 'time' ? 'datetime-local' : 'text', step: x.kind === 'time' ? 1 : undefined, placeholder: x.hint, value, autocomplete: 'off', onInput: typed }),
+  if (x.kind === 'tick')
+    return div(
+      { class: 'pick' },
+      label(
+        { class: 'tick' },
+        input({
+          ...common,
+          type: 'checkbox',
+          checked: value,
+          onChange: (/** @type {Typed} */ e) => onChange(e.target.checked),
+        }),
+        span(x.label),
+      ),
+      note,
+    );
+  return div(
+    { class: 'pick' },
+    label({ for: id }, x.label),
+    x.kind === 'select'
+      ? select(
+          { ...common, value, onChange: typed },
+          x.options?.map(([v, text]) => option({ key: v, value: v, selected: v === value }, text)),
+        )
+      : x.kind === 'area'
+        ? textarea({ ...common, class: 'mono', rows: 5, spellcheck: false, placeholder: x.hint, value, onInput: typed })
+        : input({
+            ...common,
+            type: x.kind === 'number' ? 'number' : x.kind === 'time' ? 'datetime-local' : 'text',
+            step: x.kind === 'time' ? 1 : undefined,
+            placeholder: x.hint,
+            value,
+            autocomplete: 'off',
+            onInput: typed,
+          }),
     note,
-    x.file && h(FileButton, { text: 'Choose file', label: `${x.label} from a file`, accept: x.file, onFile: async file => onChange(await file.text()) }));
+    x.file &&
+      h(FileButton, {
+        text: 'Choose file',
+        label: `${x.label} from a file`,
+        accept: x.file,
+        onFile: async file => onChange(await file.text()),
+      }),
+  );
 }
 
 /** The number in a field, if any. @param {string} v */
-export const number = v => v === '' ? undefined : Number(v);
+export const number = v => (v === '' ? undefined : Number(v));
 
 /** Words that are separated by commas. @param {string} v */
-export const words = v => v.split(',').map(s => s.trim()).filter(Boolean);
+export const words = v =>
+  v
+    .split(',')
+    .map(s => s.trim())
+    .filter(Boolean);

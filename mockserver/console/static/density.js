@@ -22,7 +22,9 @@ export function useDensity() {
     const f = () => set(density());
     listeners.add(f);
     f(); // the value may have changed since the component was rendered
-    return () => { listeners.delete(f); };
+    return () => {
+      listeners.delete(f);
+    };
   }, []);
   return value;
 }

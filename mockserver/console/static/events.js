@@ -11,27 +11,71 @@ import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Fired} Fired @typedef {import('./api.js').FullFired} FullFired @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, div, header, i, li, p, span, strong, ul } = tags;
 
-const bad = /Bounced|Spam|Rejected|Error/, warn = /Unsubscribed|Removed|Suppressed/;
-const tone = (/** @type {string} */ event) => bad.test(event) ? 'bad' : warn.test(event) ? 'warn' : 'ok';
+const bad = /Bounced|Spam|Rejected|Error/,
+  warn = /Unsubscribed|Removed|Suppressed/;
+const tone = (/** @type {string} */ event) => (bad.test(event) ? 'bad' : warn.test(event) ? 'warn' : 'ok');
 
 /** @param {Fired} e @param {boolean} current */
-const row = (e, current) => a({ href: link(`events/${e.id}`), 'aria-current': current ? 'true' : undefined },
-  span({ class: 'line' }, i({ class: 'bead ' + tone(e.event), 'aria-hidden': 'true' }), strong({ class: 'what' }, e.event), span({ class: 'cut' }, seen(e.recipient)), when(e.time)),
-  span({ class: 'line' }, span({ class: 'dim cut indent more' }, e.subject ? seen(e.subject) : span({ class: 'mono' }, e.event_id || e.id)), span({ class: 'dim num' }, e.deliveries.length ? counted(e.deliveries.length, 'webhook') : 'no webhook')));
+const row = (e, current) =>
+  a(
+    { href: link(`events/${e.id}`), 'aria-current': current ? 'true' : undefined },
+    span(
+      { class: 'line' },
+      i({ class: 'bead ' + tone(e.event), 'aria-hidden': 'true' }),
+      strong({ class: 'what' }, e.event),
+      span({ class: 'cut' }, seen(e.recipient)),
+      when(e.time),
+    ),
+    span(
+      { class: 'line' },
+      span({ class: 'dim cut indent more' }, e.subject ? seen(e.subject) : span({ class: 'mono' }, e.event_id || e.id)),
+      span({ class: 'dim num' }, e.deliveries.length ? counted(e.deliveries.length, 'webhook') : 'no webhook'),
+    ),
+  );
 
 /** @param {{id?: string}} props */
 export function Events({ id }) {
   const { info } = useSession();
   const search = useSearch();
   const [event, setEvent] = useParam('event');
-  const list = /** @type {ReturnType<typeof useList<Fired>>} */ (useList('/events', 'event', { search: search.query, event, account_id: accountFilter() }, { open: id }));
+  const list = /** @type {ReturnType<typeof useList<Fired>>} */ (
+    useList('/events', 'event', { search: search.query, event, account_id: accountFilter() }, { open: id })
+  );
   return h(Split, {
-    title: 'Events', count: Math.min(list.total, info?.events_kept ?? Infinity), open: !!id, home: link('events'),
+    title: 'Events',
+    count: Math.min(list.total, info?.events_kept ?? Infinity),
+    open: !!id,
+    home: link('events'),
     side: info && span({ class: 'dim' }, `latest ${info.events_kept.toLocaleString('en')} kept`),
-    tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search address, subject, id, body' }),
-      div({ class: 'tools' }, h(Select, { label: 'Event', hidden: true, value: event, onChange: setEvent, options: [['', 'All events'], ...(info?.events ?? []).map(n => /** @type {[string, string]} */ ([n, n]))] }))],
-    list: h(Rows, { list, current: id, filtered: !!(search.query || event), row, none: empty('pulse', 'No events yet', 'Add a contact, send a message, or simulate a recipient action in the ', a({ href: '#/inbox' }, 'inbox'), '.') }),
-    detail: id ? h(Opened, { key: id, id }) : empty('pulse', 'No event selected', 'Choose an event to see its body and deliveries.'),
+    tools: [
+      h(Search, { value: search.typed, onInput: search.type, label: 'Search address, subject, id, body' }),
+      div(
+        { class: 'tools' },
+        h(Select, {
+          label: 'Event',
+          hidden: true,
+          value: event,
+          onChange: setEvent,
+          options: [['', 'All events'], ...(info?.events ?? []).map(n => /** @type {[string, string]} */ ([n, n]))],
+        }),
+      ),
+    ],
+    list: h(Rows, {
+      list,
+      current: id,
+      filtered: !!(search.query || event),
+      row,
+      none: empty(
+        'pulse',
+        'No events yet',
+        'Add a contact, send a message, or simulate a recipient action in the ',
+        a({ href: '#/inbox' }, 'inbox'),
+        '.',
+      ),
+    }),
+    detail: id
+      ? h(Opened, { key: id, id })
+      : empty('pulse', 'No event selected', 'Choose an event to see its body and deliveries.'),
   });
 }
 
@@ -41,22 +85,45 @@ function Opened({ id }) {
   if (error) return empty('warn', 'Not found', error);
   if (!e) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(
-    header({ class: 'head' },
+    header(
+      { class: 'head' },
       h(Heading, { text: e.event }),
       about(e),
-      p({ class: 'meta' }, when(e.time, true), e.event_id && span({ class: 'id' }, e.event_id, h(Copy, { value: e.event_id, label: 'Copy event id' }))),
-      div({ class: 'actions', role: 'group', 'aria-label': 'Related' },
+      p(
+        { class: 'meta' },
+        when(e.time, true),
+        e.event_id && span({ class: 'id' }, e.event_id, h(Copy, { value: e.event_id, label: 'Copy event id' })),
+      ),
+      div(
+        { class: 'actions', role: 'group', 'aria-label': 'Related' },
         e.message_id && a({ class: 'button', href: `#/inbox/${e.message_id}/history` }, icon('inbox'), 'Message'),
-        a({ class: 'button', href: `#/trigger/${id}` }, icon('send'), 'Edit and send'))),
-    e.deliveries.length ? ul({ class: 'links' }, e.deliveries.map(d => h(Heard, { key: d, id: d })))
+        a({ class: 'button', href: `#/trigger/${id}` }, icon('send'), 'Edit and send'),
+      ),
+    ),
+    e.deliveries.length
+      ? ul(
+          { class: 'links' },
+          e.deliveries.map(d => h(Heard, { key: d, id: d })),
+        )
       : p({ class: 'lead' }, 'No webhook is subscribed to this event, so it was not delivered.'),
-    h(Body, { raw: e.body, bytes: new TextEncoder().encode(e.body).length }));
+    h(Body, { raw: e.body, bytes: new TextEncoder().encode(e.body).length }),
+  );
 }
 
 /** One delivery of the event. @param {{id: string}} props */
 function Heard({ id }) {
-  const { data: d, error } = /** @type {ReturnType<typeof useFetch<FullDelivery>>} */ (useFetch('/deliveries/' + id, ['delivery']));
+  const { data: d, error } = /** @type {ReturnType<typeof useFetch<FullDelivery>>} */ (
+    useFetch('/deliveries/' + id, ['delivery'])
+  );
   if (error) return li(span({ class: 'dim' }, `${id}: ${error}`));
   if (!d) return li(div({ class: 'dim' }, id));
-  return li(a({ href: `#/deliveries/${id}` }, icon('hook'), span({ class: 'cut' }, `webhook ${d.webhook_id} `, span({ class: 'dim mono' }, d.url)), h(Track, { d }), state(d)));
+  return li(
+    a(
+      { href: `#/deliveries/${id}` },
+      icon('hook'),
+      span({ class: 'cut' }, `webhook ${d.webhook_id} `, span({ class: 'dim mono' }, d.url)),
+      h(Track, { d }),
+      state(d),
+    ),
+  );
 }

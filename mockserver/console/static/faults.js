@@ -18,8 +18,16 @@ const { a, button, div, fieldset, form, h2, legend, li, p, section, span, strong
 
 /** @type {[string, string, Fault][]} */
 const presets = [
-  ['Rate-limited once', 'The next request of any kind gets 429 with Retry-After: 1', { action: 'status', status: 429, retry_after: '1', nth: 1 }],
-  ['Lost response', 'The next submission is processed, but its response is lost', { operation: 'submitEmail', action: 'reset', after_processing: true, nth: 1 }],
+  [
+    'Rate-limited once',
+    'The next request of any kind gets 429 with Retry-After: 1',
+    { action: 'status', status: 429, retry_after: '1', nth: 1 },
+  ],
+  [
+    'Lost response',
+    'The next submission is processed, but its response is lost',
+    { operation: 'submitEmail', action: 'reset', after_processing: true, nth: 1 },
+  ],
   ['Flaky 503', 'One request in five gets 503', { action: 'status', status: 503, probability: 0.2 }],
   ['Duplicate deliveries', 'Every delivery is duplicated', { event: '*', action: 'duplicate' }],
   ['Out of order', 'Every second delivery is swapped with the next', { event: '*', action: 'reorder', every: 2 }],
@@ -31,7 +39,12 @@ function about(r) {
 }
 
 /** What a rule matches: request, delivery or message. @param {Fault} r */
-const targetOf = r => r.action === 'internal_error' ? 'message' : r.event || r.webhook_id || ['drop', 'duplicate', 'reorder'].includes(r.action) ? 'delivery' : 'request';
+const targetOf = r =>
+  r.action === 'internal_error'
+    ? 'message'
+    : r.event || r.webhook_id || ['drop', 'duplicate', 'reorder'].includes(r.action)
+      ? 'delivery'
+      : 'request';
 
 /** @param {Rule} r */
 function subject(r) {
@@ -44,13 +57,26 @@ function subject(r) {
 
 /** @param {Rule} r */
 function which(r) {
-  const parts = [r.nth && `only match ${r.nth}`, r.every && `1 in ${r.every}`, r.probability && `${+(r.probability * 100).toFixed(2)}% at random`, r.times && `at most ${counted(r.times, 'time')}`];
+  const parts = [
+    r.nth && `only match ${r.nth}`,
+    r.every && `1 in ${r.every}`,
+    r.probability && `${+(r.probability * 100).toFixed(2)}% at random`,
+    r.times && `at most ${counted(r.times, 'time')}`,
+  ];
   return parts.filter(Boolean).join(', ') || 'all';
 }
 
 /** @param {Rule} r @param {Action[]} actions */
 function what(r, actions) {
-  const more = [r.status && String(r.status), r.retry_after && `Retry-After: ${r.retry_after}`, r.delay_ms && `${r.delay_ms} ms`, r.location, r.size && `${r.size.toLocaleString('en')} bytes`, r.after_processing && 'after processing', r.body && `“${r.body.slice(0, 60)}”`];
+  const more = [
+    r.status && String(r.status),
+    r.retry_after && `Retry-After: ${r.retry_after}`,
+    r.delay_ms && `${r.delay_ms} ms`,
+    r.location,
+    r.size && `${r.size.toLocaleString('en')} bytes`,
+    r.after_processing && 'after processing',
+    r.body && `“${r.body.slice(0, 60)}”`,
+  ];
   return [actions.find(a => a.action === r.action)?.label ?? r.action, ...more.filter(Boolean)].join(', ');
 }
 
@@ -59,56 +85,155 @@ export function Faults() {
   const { params } = usePlace();
   const [removing, setRemoving] = useState(false);
   const [edited, edit] = useState(/** @type {Rule|undefined} */ (undefined));
-  const { data: plan, error, reload } = /** @type {ReturnType<typeof useFetch<Plan>>} */ (useFetch('/faults', ['fault', 'request', 'delivery']));
+  const {
+    data: plan,
+    error,
+    reload,
+  } = /** @type {ReturnType<typeof useFetch<Plan>>} */ (useFetch('/faults', ['fault', 'request', 'delivery']));
   if (error && !plan) return h(Page, { title: 'Faults', children: empty('warn', 'Loading failed', error) });
   if (!plan) return null;
-  const change = (/** @type {() => Promise<any>} */ f, /** @type {string} */ text) => attempt(f, () => [text]).then(done => { reload(); return done; });
+  const change = (/** @type {() => Promise<any>} */ f, /** @type {string} */ text) =>
+    attempt(f, () => [text]).then(done => {
+      reload();
+      return done;
+    });
   const account = accountFilter();
   const mine = account ? { account_id: Number(account) } : {};
-  const asked = { ...mine, action: 'status', status: 503, times: 1, ...Object.fromEntries(['operation', 'method', 'path'].map(name => [name, params.get(name) ?? ''])) };
+  const asked = {
+    ...mine,
+    action: 'status',
+    status: 503,
+    times: 1,
+    ...Object.fromEntries(['operation', 'method', 'path'].map(name => [name, params.get(name) ?? ''])),
+  };
   const add = (/** @type {Fault} */ f) => change(() => call('POST', '/faults', f), 'Rule added.');
-  const save = (/** @type {Fault} */ f) => change(() => call('PUT', `/faults/${edited?.id}`, f), `Rule ${edited?.id} changed. Its counts restart at 0.`).then(done => { if (done) edit(undefined); });
+  const save = (/** @type {Fault} */ f) =>
+    change(() => call('PUT', `/faults/${edited?.id}`, f), `Rule ${edited?.id} changed. Its counts restart at 0.`).then(
+      done => {
+        if (done) edit(undefined);
+      },
+    );
   const rules = plan.data.filter(r => !account || !r.account_id || String(r.account_id) === account);
   const others = plan.data.length - rules.length;
   return h(Page, {
     title: 'Faults',
-    side: plan.data.length > 0 && h(Doing, { label: 'All rules' }, button({ type: 'button', class: 'button', onClick: () => setRemoving(true) }, icon('trash'), 'Remove all')),
-    children: h(Doing, { label: 'Rules', class: 'whole' },
-      p({ class: 'lead' }, 'Fault rules make requests, messages or deliveries fail. The same seed and the same order of calls cause the same faults, so failures are reproducible. To reset the server, use the ', a({ href: '#/overview' }, 'overview'), '.'),
-      removing && div({ class: 'card form' }, h2('Remove all rules'), h(Confirmation, { action: removeRules, close: () => setRemoving(false), after: reload })),
-      div({ class: 'presets', role: 'group', 'aria-label': 'Ready-made rules' }, presets.map(([name, title, f]) => button({ type: 'button', class: 'button', key: name, title, onClick: () => add({ ...mine, ...f }) }, icon('plus'), name))),
-      rules.length ? ul({ class: 'rules' }, rules.map(r => h(RuleRow, { key: r.id, r, actions: plan.action_details, change, edit }))) : empty('bolt', 'No faults', 'Add a ready-made rule above, or your own rule below.'),
-      others > 0 && p({ class: 'dim' }, `${counted(others, 'rule')} of other accounts ${others === 1 ? 'is' : 'are'} not shown.`),
-      div({ class: 'columns' },
-        h(RuleForm, { key: edited?.id ?? JSON.stringify(asked), rule: edited ?? asked, title: edited ? `Edit rule ${edited.id}` : 'Custom rule', plan, events: info?.events ?? [], send: edited ? save : add, cancel: edited && (() => edit(undefined)) }),
-        h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'min_interval', change })),
-      div({ class: 'card' }, h2('Test addresses'), p({ class: 'dim' }, 'Recipients at these addresses act on each message.'),
-        pairs((info?.test_addresses ?? []).map(x => [x.address, x.effect])))),
+    side:
+      plan.data.length > 0 &&
+      h(
+        Doing,
+        { label: 'All rules' },
+        button({ type: 'button', class: 'button', onClick: () => setRemoving(true) }, icon('trash'), 'Remove all'),
+      ),
+    children: h(
+      Doing,
+      { label: 'Rules', class: 'whole' },
+      p(
+        { class: 'lead' },
+        'Fault rules make requests, messages or deliveries fail. The same seed and the same order of calls cause the same faults, so failures are reproducible. To reset the server, use the ',
+        a({ href: '#/overview' }, 'overview'),
+        '.',
+      ),
+      removing &&
+        div(
+          { class: 'card form' },
+          h2('Remove all rules'),
+          h(Confirmation, { action: removeRules, close: () => setRemoving(false), after: reload }),
+        ),
+      div(
+        { class: 'presets', role: 'group', 'aria-label': 'Ready-made rules' },
+        presets.map(([name, title, f]) =>
+          button(
+            { type: 'button', class: 'button', key: name, title, onClick: () => add({ ...mine, ...f }) },
+            icon('plus'),
+            name,
+          ),
+        ),
+      ),
+      rules.length
+        ? ul(
+            { class: 'rules' },
+            rules.map(r => h(RuleRow, { key: r.id, r, actions: plan.action_details, change, edit })),
+          )
+        : empty('bolt', 'No faults', 'Add a ready-made rule above, or your own rule below.'),
+      others > 0 &&
+        p({ class: 'dim' }, `${counted(others, 'rule')} of other accounts ${others === 1 ? 'is' : 'are'} not shown.`),
+      div(
+        { class: 'columns' },
+        h(RuleForm, {
+          key: edited?.id ?? JSON.stringify(asked),
+          rule: edited ?? asked,
+          title: edited ? `Edit rule ${edited.id}` : 'Custom rule',
+          plan,
+          events: info?.events ?? [],
+          send: edited ? save : add,
+          cancel: edited && (() => edit(undefined)),
+        }),
+        h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'min_interval', change }),
+      ),
+      div(
+        { class: 'card' },
+        h2('Test addresses'),
+        p({ class: 'dim' }, 'Recipients at these addresses act on each message.'),
+        pairs((info?.test_addresses ?? []).map(x => [x.address, x.effect])),
+      ),
+    ),
   });
 }
 
 /** @typedef {(f: () => Promise<any>, text: string) => Promise<boolean>} Change */
 
 /** @param {{r: Rule, actions: Action[], change: Change, edit: (r: Rule) => void}} props */
-const RuleRow = ({ r, actions, change, edit }) => li({ class: r.enabled ? '' : 'off' },
-  h(Tick, { kind: 'switch', label: span({ class: 'hidden' }, `Rule ${r.id} enabled`), checked: r.enabled, onChange: enabled => change(() => call('PATCH', `/faults/${r.id}`, { enabled }), `Rule ${r.id} ${enabled ? 'enabled' : 'disabled'}.`) }),
-  div({ class: 'rule' }, div(strong(about(r)), span({ class: 'dim' }, ' · ', which(r))), div(what(r, actions))),
-  chip(r.hits ? 'warn' : '', r.hits ? 'bolt' : '', `${r.hits} of ${r.calls} affected`),
-  button({ type: 'button', class: 'bare', title: 'Edit', 'aria-label': `Edit rule ${r.id}`, onClick: () => edit(r) }, icon('page')),
-  button({ type: 'button', class: 'bare', title: 'Remove', 'aria-label': `Remove rule ${r.id}`, onClick: () => change(() => call('DELETE', `/faults/${r.id}`), `Rule ${r.id} removed.`) }, icon('trash')));
+const RuleRow = ({ r, actions, change, edit }) =>
+  li(
+    { class: r.enabled ? '' : 'off' },
+    h(Tick, {
+      kind: 'switch',
+      label: span({ class: 'hidden' }, `Rule ${r.id} enabled`),
+      checked: r.enabled,
+      onChange: enabled =>
+        change(
+          () => call('PATCH', `/faults/${r.id}`, { enabled }),
+          `Rule ${r.id} ${enabled ? 'enabled' : 'disabled'}.`,
+        ),
+    }),
+    div({ class: 'rule' }, div(strong(about(r)), span({ class: 'dim' }, ' · ', which(r))), div(what(r, actions))),
+    chip(r.hits ? 'warn' : '', r.hits ? 'bolt' : '', `${r.hits} of ${r.calls} affected`),
+    button(
+      { type: 'button', class: 'bare', title: 'Edit', 'aria-label': `Edit rule ${r.id}`, onClick: () => edit(r) },
+      icon('page'),
+    ),
+    button(
+      {
+        type: 'button',
+        class: 'bare',
+        title: 'Remove',
+        'aria-label': `Remove rule ${r.id}`,
+        onClick: () => change(() => call('DELETE', `/faults/${r.id}`), `Rule ${r.id} removed.`),
+      },
+      icon('trash'),
+    ),
+  );
 
 /** The inputs for the fields that some actions read. @type {[keyof Fault, string, Record<string, any>][]} */
 const inputs = [
-  ['status', 'Status', { type: 'number', min: 200, max: 599 }], ['retry_after', 'Retry-After', { hint: 'seconds or a date' }],
-  ['delay_ms', 'Delay in milliseconds', { type: 'number', min: 0 }], ['location', 'Location', { hint: 'default: another host' }],
-  ['size', 'Size in bytes', { type: 'number', min: 0, hint: 'default: 64 MiB' }], ['body', 'Body or error text', {}],
+  ['status', 'Status', { type: 'number', min: 200, max: 599 }],
+  ['retry_after', 'Retry-After', { hint: 'seconds or a date' }],
+  ['delay_ms', 'Delay in milliseconds', { type: 'number', min: 0 }],
+  ['location', 'Location', { hint: 'default: another host' }],
+  ['size', 'Size in bytes', { type: 'number', min: 0, hint: 'default: 64 MiB' }],
+  ['body', 'Body or error text', {}],
 ];
 
 /** The values of the form for a rule. @param {Fault} r @returns {Record<string, string|boolean>} */
 function valuesOf({ event = '', ...r }) {
   const when = /** @type {const} */ (['nth', 'every', 'probability']).find(name => r[name]) ?? 'all';
   const n = when === 'all' ? 1 : when === 'probability' ? +((r.probability ?? 0) * 100).toFixed(6) : r[when];
-  return { ...Object.fromEntries(Object.entries(r).map(([name, v]) => [name, typeof v === 'number' ? String(v) : v])), event: event === '*' ? '' : event, when, n: String(n) };
+  return {
+    ...Object.fromEntries(Object.entries(r).map(([name, v]) => [name, typeof v === 'number' ? String(v) : v])),
+    event: event === '*' ? '' : event,
+    when,
+    n: String(n),
+  };
 }
 
 /** A form for a rule, with the fields that its action reads. @param {{rule: Fault, title: string, plan: Plan, events: string[], send: (f: Fault) => unknown, cancel?: () => void}} props */
@@ -118,32 +243,120 @@ function RuleForm({ rule, title, plan: { action_details: actions, operations }, 
   const [f, set] = useState(valuesOf(rule));
   const hooks = useWebhooks().data?.data ?? [];
   const el = useRef(/** @type {HTMLElement|null} */ (null));
-  useEffect(() => { if (cancel) el.current?.focus(); }, []);
-  const put = (/** @type {string} */ name) => (/** @type {string|boolean} */ value) => set(old => ({ ...old, [name]: value }));
+  useEffect(() => {
+    if (cancel) el.current?.focus();
+  }, []);
+  const put = (/** @type {string} */ name) => (/** @type {string|boolean} */ value) =>
+    set(old => ({ ...old, [name]: value }));
   const of = (/** @type {string} */ target) => actions.filter(a => a.targets.includes(target));
   const action = actions.find(a => a.action === f.action);
   const fields = (action?.fields ?? []).filter(name => target === 'request' || !action?.request_fields.includes(name));
-  const choose = (/** @type {string} */ s) => { setTarget(s); set(old => ({ ...old, action: of(s)[0].action })); };
-  const submit = (/** @type {Event} */ e) => { e.preventDefault(); send(faultOf(target, f, fields)); };
+  const choose = (/** @type {string} */ s) => {
+    setTarget(s);
+    set(old => ({ ...old, action: of(s)[0].action }));
+  };
+  const submit = (/** @type {Event} */ e) => {
+    e.preventDefault();
+    send(faultOf(target, f, fields));
+  };
   const text = (/** @type {string} */ name) => String(f[name] ?? '');
-  const field = (/** @type {string} */ name, /** @type {string} */ label, extra = {}) => h(Field, { label, value: text(name), onInput: put(name), ...extra });
-  const pick = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string[]} */ values, /** @type {(v: string, n: number) => string} */ about = v => v) =>
-    h(Select, { label, value: text(name), onChange: put(name), options: [['', 'Any'], ...values.map((v, n) => /** @type {[string, string]} */ ([v, about(v, n)]))] });
-  return form({ class: 'card form', onSubmit: submit },
+  const field = (/** @type {string} */ name, /** @type {string} */ label, extra = {}) =>
+    h(Field, { label, value: text(name), onInput: put(name), ...extra });
+  const pick = (
+    /** @type {string} */ name,
+    /** @type {string} */ label,
+    /** @type {string[]} */ values,
+    /** @type {(v: string, n: number) => string} */ about = v => v,
+  ) =>
+    h(Select, {
+      label,
+      value: text(name),
+      onChange: put(name),
+      options: [['', 'Any'], ...values.map((v, n) => /** @type {[string, string]} */ ([v, about(v, n)]))],
+    });
+  return form(
+    { class: 'card form', onSubmit: submit },
     h2({ tabindex: -1, ref: el }, title),
-    h(Choice, { label: 'Target', value: target, onChange: choose, options: [['request', 'Requests'], ['delivery', 'Deliveries'], ['message', 'Messages']] }),
-    pick('account_id', 'Account', (info?.accounts ?? []).map(a => String(a.account_id))),
-    target === 'request' && [pick('operation', 'Operation', operations.map(o => o.operation), (v, n) => `${v} · ${operations[n].method} ${operations[n].path}`),
-      div({ class: 'pair' }, pick('method', 'Method', ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST']), field('path', 'Path', { hint: '/lists/{id}/contacts', mono: true }))],
-    target === 'delivery' && div({ class: 'pair' }, pick('event', 'Event', events), pick('webhook_id', 'Webhook', hooks.map(w => w.webhook_id), (v, n) => `${v}: ${hooks[n].url}`)),
-    div({ class: 'pair' },
-      h(Select, { label: 'Selection', value: text('when'), onChange: put('when'), options: [['all', 'Every match'], ['nth', 'Only the nth'], ['every', 'Every nth'], ['probability', 'Probability in %']] }),
-      f.when !== 'all' && field('n', f.when === 'probability' ? 'Percent' : 'n', { type: 'number', ...(f.when === 'probability' ? { min: 0.01, max: 100, step: 'any' } : { min: 1 }) }),
-      field('times', 'Times', { type: 'number', min: 0, hint: 'no limit' })),
-    h(Select, { label: 'Action', value: text('action'), onChange: put('action'), options: of(target).map(a => [a.action, a.label]) }),
-    inputs.filter(([name]) => fields.includes(name)).map(([name, label, extra]) => field(name, label, { key: name, ...extra })),
-    fields.includes('after_processing') && h(Tick, { label: 'Process the request first, then lose the response', checked: !!f.after_processing, onChange: put('after_processing') }),
-    div({ class: 'actions' }, button({ class: 'button main' }, icon(cancel ? 'check' : 'plus'), cancel ? 'Save rule' : 'Add rule'), cancel && button({ type: 'button', class: 'button', onClick: cancel }, 'Cancel')));
+    h(Choice, {
+      label: 'Target',
+      value: target,
+      onChange: choose,
+      options: [
+        ['request', 'Requests'],
+        ['delivery', 'Deliveries'],
+        ['message', 'Messages'],
+      ],
+    }),
+    pick(
+      'account_id',
+      'Account',
+      (info?.accounts ?? []).map(a => String(a.account_id)),
+    ),
+    target === 'request' && [
+      pick(
+        'operation',
+        'Operation',
+        operations.map(o => o.operation),
+        (v, n) => `${v} · ${operations[n].method} ${operations[n].path}`,
+      ),
+      div(
+        { class: 'pair' },
+        pick('method', 'Method', ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST']),
+        field('path', 'Path', { hint: '/lists/{id}/contacts', mono: true }),
+      ),
+    ],
+    target === 'delivery' &&
+      div(
+        { class: 'pair' },
+        pick('event', 'Event', events),
+        pick(
+          'webhook_id',
+          'Webhook',
+          hooks.map(w => w.webhook_id),
+          (v, n) => `${v}: ${hooks[n].url}`,
+        ),
+      ),
+    div(
+      { class: 'pair' },
+      h(Select, {
+        label: 'Selection',
+        value: text('when'),
+        onChange: put('when'),
+        options: [
+          ['all', 'Every match'],
+          ['nth', 'Only the nth'],
+          ['every', 'Every nth'],
+          ['probability', 'Probability in %'],
+        ],
+      }),
+      f.when !== 'all' &&
+        field('n', f.when === 'probability' ? 'Percent' : 'n', {
+          type: 'number',
+          ...(f.when === 'probability' ? { min: 0.01, max: 100, step: 'any' } : { min: 1 }),
+        }),
+      field('times', 'Times', { type: 'number', min: 0, hint: 'no limit' }),
+    ),
+    h(Select, {
+      label: 'Action',
+      value: text('action'),
+      onChange: put('action'),
+      options: of(target).map(a => [a.action, a.label]),
+    }),
+    inputs
+      .filter(([name]) => fields.includes(name))
+      .map(([name, label, extra]) => field(name, label, { key: name, ...extra })),
+    fields.includes('after_processing') &&
+      h(Tick, {
+        label: 'Process the request first, then lose the response',
+        checked: !!f.after_processing,
+        onChange: put('after_processing'),
+      }),
+    div(
+      { class: 'actions' },
+      button({ class: 'button main' }, icon(cancel ? 'check' : 'plus'), cancel ? 'Save rule' : 'Add rule'),
+      cancel && button({ type: 'button', class: 'button', onClick: cancel }, 'Cancel'),
+    ),
+  );
 }
 
 /** The values of the form as the control route takes them. @param {string} target @param {Record<string, string|boolean>} f @param {string[]} fields @returns {Fault} */
@@ -151,14 +364,16 @@ function faultOf(target, f, fields) {
   /** @type {Fault} */
   const out = { action: String(f.action) };
   const n = Number(f.n) || 1;
-  const own = target === 'request' ? ['operation', 'method', 'path'] : target === 'delivery' ? ['event', 'webhook_id'] : [];
+  const own =
+    target === 'request' ? ['operation', 'method', 'path'] : target === 'delivery' ? ['event', 'webhook_id'] : [];
   for (const name of own) if (f[name]) Object.assign(out, { [name]: f[name] });
   for (const name of ['account_id', 'times']) if (Number(f[name])) Object.assign(out, { [name]: Number(f[name]) });
   if (target === 'delivery' && !out.webhook_id) out.event ??= '*';
   if (f.when === 'nth') out.nth = n;
   if (f.when === 'every') out.every = n;
   if (f.when === 'probability') out.probability = n / 100;
-  for (const [name, , { type }] of inputs) if (fields.includes(name) && f[name]) Object.assign(out, { [name]: type === 'number' ? Number(f[name]) : f[name] });
+  for (const [name, , { type }] of inputs)
+    if (fields.includes(name) && f[name]) Object.assign(out, { [name]: type === 'number' ? Number(f[name]) : f[name] });
   if (f.action === 'delay') out.delay_ms ??= 1000;
   if (f.after_processing && fields.includes('after_processing')) out.after_processing = true;
   return out;
@@ -167,13 +382,47 @@ function faultOf(target, f, fields) {
 /** @param {{seed: number|string, lookup: string, change: Change}} props */
 function Settings({ seed, lookup, change }) {
   const [typed, setTyped] = useState('');
-  const reseed = (/** @type {string} */ body) => change(() => call('PUT', '/faults/seed', `{"seed":${body}}`), 'The seed was set, and all counts were reset.');
-  const submit = (/** @type {Event} */ e) => { e.preventDefault(); reseed(typed || String(seed)); };
-  return section({ class: 'stack2', 'aria-label': 'Settings' },
-    form({ class: 'card form', onSubmit: submit },
-      h2('Seed'), p({ class: 'dim' }, 'The seed is ', span({ class: 'mono' }, String(seed)), '. Setting it resets all counts.'),
-      h(Field, { label: 'New seed', value: typed, onInput: v => setTyped(v.replace(/\D/g, '')), hint: String(seed), mono: true }),
-      div({ class: 'actions' }, button({ class: 'button' }, icon('retry'), 'Set seed'), button({ type: 'button', class: 'button', onClick: () => reseed('0') }, icon('dice'), 'Set a random seed'))),
-    fieldset({ class: 'card form' }, legend({ class: 'hidden' }, 'Lookup limit'), h2('Email API lookups'), p({ class: 'dim' }, 'The algorithm that enforces one lookup per second.'),
-      h(Choice, { label: 'Lookup limit', value: lookup, onChange: mode => change(() => call('PUT', '/lookup-limit', { mode }), 'Lookup limit changed.').then(look), options: [['min_interval', 'Minimum interval'], ['token_bucket', 'Token bucket'], ['fixed_window', 'Fixed window'], ['unlimited', 'Unlimited']] })));
+  const reseed = (/** @type {string} */ body) =>
+    change(() => call('PUT', '/faults/seed', `{"seed":${body}}`), 'The seed was set, and all counts were reset.');
+  const submit = (/** @type {Event} */ e) => {
+    e.preventDefault();
+    reseed(typed || String(seed));
+  };
+  return section(
+    { class: 'stack2', 'aria-label': 'Settings' },
+    form(
+      { class: 'card form', onSubmit: submit },
+      h2('Seed'),
+      p({ class: 'dim' }, 'The seed is ', span({ class: 'mono' }, String(seed)), '. Setting it resets all counts.'),
+      h(Field, {
+        label: 'New seed',
+        value: typed,
+        onInput: v => setTyped(v.replace(/\D/g, '')),
+        hint: String(seed),
+        mono: true,
+      }),
+      div(
+        { class: 'actions' },
+        button({ class: 'button' }, icon('retry'), 'Set seed'),
+        button({ type: 'button', class: 'button', onClick: () => reseed('0') }, icon('dice'), 'Set a random seed'),
+      ),
+    ),
+    fieldset(
+      { class: 'card form' },
+      legend({ class: 'hidden' }, 'Lookup limit'),
+      h2('Email API lookups'),
+      p({ class: 'dim' }, 'The algorithm that enforces one lookup per second.'),
+      h(Choice, {
+        label: 'Lookup limit',
+        value: lookup,
+        onChange: mode => change(() => call('PUT', '/lookup-limit', { mode }), 'Lookup limit changed.').then(look),
+        options: [
+          ['min_interval', 'Minimum interval'],
+          ['token_bucket', 'Token bucket'],
+          ['fixed_window', 'Fixed window'],
+          ['unlimited', 'Unlimited'],
+        ],
+      }),
+    ),
+  );
 }

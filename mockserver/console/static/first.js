@@ -5,11 +5,16 @@ import { ofAccount, useSession } from './session.js';
 import { Choice, Copy, Doing, attempt, code, icon, quote, tags } from './ui.js';
 const { button, div, h2, p } = tags;
 
-const mail = { email: 'ada@example.org', sender: { email: 'shop@example.com' }, content: { subject: 'Hello', text: 'It works.' } };
+const mail = {
+  email: 'ada@example.org',
+  sender: { email: 'shop@example.com' },
+  content: { subject: 'Hello', text: 'It works.' },
+};
 
 /** @type {Record<string, (url: string, token: string) => string>} */
 const snippets = {
-  curl: (url, token) => `curl ${url}/v2/emails \\\n  -H ${quote('Authorization: Bearer ' + token)} \\\n  --json ${quote(JSON.stringify(mail))}`,
+  curl: (url, token) =>
+    `curl ${url}/v2/emails \\\n  -H ${quote('Authorization: Bearer ' + token)} \\\n  --json ${quote(JSON.stringify(mail))}`,
   Python: (url, token) => `import json, urllib.request
 
 request = urllib.request.Request(
@@ -40,12 +45,28 @@ export function First() {
   const { info, account } = useSession();
   const [language, speak] = useState('curl');
   const text = snippets[language](base, info?.default_token ?? 'TOKEN');
-  const send = () => attempt(() => call('POST', ofAccount('/v2/emails'), mail), () => ['Test email sent.']);
-  return div({ class: 'first' },
-    icon('inbox'), h2('Nothing sent yet'), p({ class: 'dim' }, 'Send an email. It appears here immediately.'),
-    h(Doing, { label: 'Try it' }, button({ type: 'button', class: 'button main', disabled: !account, onClick: send }, icon('send'), 'Send a test email')),
+  const send = () =>
+    attempt(
+      () => call('POST', ofAccount('/v2/emails'), mail),
+      () => ['Test email sent.'],
+    );
+  return div(
+    { class: 'first' },
+    icon('inbox'),
+    h2('Nothing sent yet'),
+    p({ class: 'dim' }, 'Send an email. It appears here immediately.'),
+    h(
+      Doing,
+      { label: 'Try it' },
+      button(
+        { type: 'button', class: 'button main', disabled: !account, onClick: send },
+        icon('send'),
+        'Send a test email',
+      ),
+    ),
     h(Choice, { label: 'Language', value: language, onChange: speak, options: Object.keys(snippets).map(l => [l, l]) }),
     code(text),
     h(Copy, { value: text, label: `Copy ${language}`, text: 'Copy' }),
-    !info?.default_token && p({ class: 'dim' }, 'TOKEN is an access token of the server.'));
+    !info?.default_token && p({ class: 'dim' }, 'TOKEN is an access token of the server.'),
+  );
 }

@@ -4,7 +4,8 @@ import { useEffect, useRef, useState } from './vendor/preact.js';
 import { NoServer, changesAll, call, useChanges, useSoon } from './api.js';
 
 /** The number of records per request, and of records that are loaded above and below the visible ones. */
-const pageSize = 200, ahead = 60;
+const pageSize = 200,
+  ahead = 60;
 
 /** @typedef {{id: string, fresh?: boolean}} Row */
 /** @template T @typedef {(T|undefined)[]} Places undefined if not loaded */
@@ -29,15 +30,21 @@ export function useList(path, kind, filter, { open = '', also = [] } = {}) {
   const key = `${path}?${query}`;
   const pages = usePages(key);
   const seen = useRef(0);
-  const load = () => pages.load([0, seen.current].filter((n, i) => !i || n > pageSize / 2).map(n => `offset=${Math.max(0, n - ahead)}`));
+  const load = () =>
+    pages.load([0, seen.current].filter((n, i) => !i || n > pageSize / 2).map(n => `offset=${Math.max(0, n - ahead)}`));
   const soon = useSoon(load, 250);
   useChanges(changes => {
-    const mine = changes.filter(c => c.kind === kind && c.record && ofAccount(c.record, filter.account_id)).map(c => c.record);
+    const mine = changes
+      .filter(c => c.kind === kind && c.record && ofAccount(c.record, filter.account_id))
+      .map(c => c.record);
     if (changes.some(changesAll)) load();
     else if ((mine.length && searches) || changes.some(c => also.includes(c.kind))) soon();
     else if (mine.length) pages.change(mine);
   });
-  useEffect(() => { seen.current = 0; load(); }, [key]);
+  useEffect(() => {
+    seen.current = 0;
+    load();
+  }, [key]);
   useSought(pages, open);
   const look = (/** @type {number} */ from, /** @type {number} */ to) => {
     seen.current = from;
@@ -49,15 +56,24 @@ export function useList(path, kind, filter, { open = '', also = [] } = {}) {
 /** The loaded records of a list, and functions that load more. @param {string} key its route and query */
 function usePages(key) {
   const [got, set] = useState(/** @type {Loaded<any>} */ ({ key, rows: null, error: '' }));
-  const now = useRef(key), busy = useRef(''), total = useRef(0);
+  const now = useRef(key),
+    busy = useRef(''),
+    total = useRef(0);
   now.current = key;
   const take = async (/** @type {string[]} */ wheres, /** @type {boolean} */ afresh) => {
     const pages = await Promise.all(wheres.map(w => call('GET', `${key}&limit=${pageSize}&${w}`))).catch(e => e);
     busy.current = ''; // before rendering, which then requests the records that are still missing
     if (now.current !== key) return;
-    if (pages instanceof Error) return set(old => old.key === key && old.rows && pages instanceof NoServer ? old : { key, rows: null, error: pages.message });
+    if (pages instanceof Error)
+      return set(old =>
+        old.key === key && old.rows && pages instanceof NoServer ? old : { key, rows: null, error: pages.message },
+      );
     total.current = pages[0].total;
-    set(old => ({ key, error: '', rows: pages.reduce(put, afresh || old.key !== key || !old.rows ? Array(pages[0].total) : old.rows) }));
+    set(old => ({
+      key,
+      error: '',
+      rows: pages.reduce(put, afresh || old.key !== key || !old.rows ? Array(pages[0].total) : old.rows),
+    }));
   };
   const fill = (/** @type {number} */ from, /** @type {number} */ to) => {
     if (got.key !== key || !got.rows || busy.current === key) return;
@@ -67,10 +83,12 @@ function usePages(key) {
     take([`offset=${at + Math.max(0, total.current - got.rows.length)}`], false); // includes new records that the list does not show yet
   };
   return {
-    got, key, fill,
+    got,
+    key,
+    fill,
     load: (/** @type {string[]} */ wheres) => take(wheres, true),
     add: (/** @type {string} */ where) => take([where], false),
-    change: (/** @type {any[]} */ records) => set(old => old.rows ? { ...old, rows: keep(old.rows, records) } : old),
+    change: (/** @type {any[]} */ records) => set(old => (old.rows ? { ...old, rows: keep(old.rows, records) } : old)),
   };
 }
 
@@ -87,8 +105,13 @@ function useSought({ got, key, add }, open) {
 
 /** The offset of the page that fills a gap from one row to another, or −1 if there is no gap. @param {Places<Row>} rows @param {number} from @param {number} to */
 function hole(rows, from, to) {
-  let first = -1, last = -1;
-  for (let n = from; n < to; n++) if (!rows[n]) { first = first < 0 ? n : first; last = n; }
+  let first = -1,
+    last = -1;
+  for (let n = from; n < to; n++)
+    if (!rows[n]) {
+      first = first < 0 ? n : first;
+      last = n;
+    }
   return first === from && last < to - 1 ? Math.max(0, last - pageSize + 1) : first; // when scrolling up, the rows below are already loaded
 }
 
@@ -99,11 +122,15 @@ function hole(rows, from, to) {
  * @template {Row} T @param {Places<T>} rows @param {Page<T>} page
  */
 function put(rows, { data, total, offset }) {
-  const at = offset - Math.max(0, total - rows.length), end = at + data.length;
+  const at = offset - Math.max(0, total - rows.length),
+    end = at + data.length;
   const ids = new Set(data.map(r => r.id));
   const twice = rows.some((r, n) => r && (n < at || n >= end) && ids.has(r.id));
   const all = twice ? Array(total) : rows.slice(0, total);
-  data.forEach((r, n) => { const to = n + (twice ? offset : at); if (to >= 0) all[to] = r; });
+  data.forEach((r, n) => {
+    const to = n + (twice ? offset : at);
+    if (to >= 0) all[to] = r;
+  });
   return all;
 }
 
@@ -118,7 +145,9 @@ function keep(rows, records) {
   const all = rows.slice();
   /** @type {Map<string, number>} */
   const at = new Map();
-  all.forEach((r, n) => { if (r) at.set(r.id, n); });
+  all.forEach((r, n) => {
+    if (r) at.set(r.id, n);
+  });
   const latest = [...new Map(records.map(r => [r.id, r])).values()];
   for (const r of latest) {
     const n = at.get(r.id);

@@ -17,16 +17,40 @@ const colors = { active: 'ok', pending: 'warn', unsubscribed: 'mid', bounced: 'b
 export function Lists() {
   useSession();
   const search = useSearch();
-  const query = new URLSearchParams({ limit: '200', ...(search.query && { search: search.query }), ...(accountFilter() && { account_id: accountFilter() }) });
-  const { data, error, reload } = /** @type {ReturnType<typeof useFetch<{data: List[], total: number, has_more: boolean}>>} */ (useFetch('/lists?' + query, ['records', 'message']));
+  const query = new URLSearchParams({
+    limit: '200',
+    ...(search.query && { search: search.query }),
+    ...(accountFilter() && { account_id: accountFilter() }),
+  });
+  const { data, error, reload } =
+    /** @type {ReturnType<typeof useFetch<{data: List[], total: number, has_more: boolean}>>} */ (
+      useFetch('/lists?' + query, ['records', 'message'])
+    );
   return h(Page, {
-    title: 'Lists', count: data?.total, side: h(NewList, { main: true }),
+    title: 'Lists',
+    count: data?.total,
+    side: h(NewList, { main: true }),
     children: [
       div({ class: 'find' }, h(Search, { value: search.typed, onInput: search.type, label: 'Search name' })),
-      error ? empty('warn', 'Loading failed', error)
-        : !data ? div({ class: 'loading', 'aria-busy': 'true' })
-        : !data.data.length ? (search.query ? empty('search', 'List not found', 'Try fewer words.') : empty('book', 'No lists yet', 'Create a list and add contacts to it, or paste addresses here. Campaigns and workflows send email to the contacts on a list.'))
-        : [ul({ class: 'cards' }, data.data.map(l => h(Card, { key: l.id, l, reload }))), data.has_more && p({ class: 'dim' }, 'Only the latest 200 are shown. Use the search to find others.')],
+      error
+        ? empty('warn', 'Loading failed', error)
+        : !data
+          ? div({ class: 'loading', 'aria-busy': 'true' })
+          : !data.data.length
+            ? search.query
+              ? empty('search', 'List not found', 'Try fewer words.')
+              : empty(
+                  'book',
+                  'No lists yet',
+                  'Create a list and add contacts to it, or paste addresses here. Campaigns and workflows send email to the contacts on a list.',
+                )
+            : [
+                ul(
+                  { class: 'cards' },
+                  data.data.map(l => h(Card, { key: l.id, l, reload })),
+                ),
+                data.has_more && p({ class: 'dim' }, 'Only the latest 200 are shown. Use the search to find others.'),
+              ],
     ],
   });
 }
@@ -35,52 +59,144 @@ export function Lists() {
 function Card({ l, reload }) {
   const counts = Object.entries(l.contacts);
   const all = counts.reduce((sum, [, n]) => sum + n, 0);
-  const accept = () => attempt(() => call('POST', ofAccount(`/lists/${l.id}/accept-policy`)), () => [`Anti-spam policy of ${l.name} accepted.`]).then(reload);
-  return li({ class: 'card' },
-    div({ class: 'line' }, strong(seen(l.name)), l.policy_accepted ? chip('ok', 'check', 'policy accepted') : chip('warn', 'warn', 'policy not accepted')),
-    p({ class: 'dim' }, span({ class: 'id' }, `list ${l.id}`, h(Copy, { value: l.id, label: 'Copy list id' })), ' · created ', when(l.created_on), ' · ', counted(all, 'contact')),
+  const accept = () =>
+    attempt(
+      () => call('POST', ofAccount(`/lists/${l.id}/accept-policy`)),
+      () => [`Anti-spam policy of ${l.name} accepted.`],
+    ).then(reload);
+  return li(
+    { class: 'card' },
+    div(
+      { class: 'line' },
+      strong(seen(l.name)),
+      l.policy_accepted ? chip('ok', 'check', 'policy accepted') : chip('warn', 'warn', 'policy not accepted'),
+    ),
+    p(
+      { class: 'dim' },
+      span({ class: 'id' }, `list ${l.id}`, h(Copy, { value: l.id, label: 'Copy list id' })),
+      ' · created ',
+      when(l.created_on),
+      ' · ',
+      counted(all, 'contact'),
+    ),
     h(Whole, { parts: counts.map(([s, n]) => [s, n, colors[s] ?? 'bad']) }),
-    ul({ class: 'standing' }, counts.filter(([s, n]) => n || s === 'active').map(([s, n]) => li({ key: s }, a({ href: `#/contacts/${l.id}?status=${s}` }, legend(colors[s] ?? 'bad', s), strong({ class: 'num' }, n.toLocaleString('en')))))),
-    l.contacts.pending > 0 && p({ class: 'dim' }, `${counted(l.contacts.pending, 'contact')} of a double opt-in ${l.contacts.pending === 1 ? 'has' : 'have'} not confirmed yet. Confirm for them in the `, a({ href: '#/inbox?q=' + encodeURIComponent('confirm ' + l.name) }, 'inbox'), '.'),
-    div({ class: 'actions' },
-      !l.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires an accepted policy' }, icon('check'), 'Accept policy')),
+    ul(
+      { class: 'standing' },
+      counts
+        .filter(([s, n]) => n || s === 'active')
+        .map(([s, n]) =>
+          li(
+            { key: s },
+            a(
+              { href: `#/contacts/${l.id}?status=${s}` },
+              legend(colors[s] ?? 'bad', s),
+              strong({ class: 'num' }, n.toLocaleString('en')),
+            ),
+          ),
+        ),
+    ),
+    l.contacts.pending > 0 &&
+      p(
+        { class: 'dim' },
+        `${counted(l.contacts.pending, 'contact')} of a double opt-in ${l.contacts.pending === 1 ? 'has' : 'have'} not confirmed yet. Confirm for them in the `,
+        a({ href: '#/inbox?q=' + encodeURIComponent('confirm ' + l.name) }, 'inbox'),
+        '.',
+      ),
+    div(
+      { class: 'actions' },
+      !l.policy_accepted &&
+        h(
+          Doing,
+          { label: 'Policy' },
+          button(
+            {
+              type: 'button',
+              class: 'button',
+              onClick: accept,
+              title: 'Sending to the list requires an accepted policy',
+            },
+            icon('check'),
+            'Accept policy',
+          ),
+        ),
       a({ class: 'button', href: `#/contacts/${l.id}` }, icon('people'), 'Contacts'),
-      h(NewContact, { list: { id: l.id, name: l.name } }), h(Import, { list: l })));
+      h(NewContact, { list: { id: l.id, name: l.name } }),
+      h(Import, { list: l }),
+    ),
+  );
 }
 
 /** @param {{main?: boolean}} props */
-export const NewList = ({ main }) => h(Create, {
-  label: 'New list', main, ok: 'Create list',
-  parts: [
-    { name: 'name', label: 'Name', hint: 'Newsletter' },
-    { name: 'accept', label: 'Accept the anti-spam policy', kind: 'tick', start: true, aside: true, note: 'Sending to a list requires an accepted policy.' },
-    contactsPart,
-  ],
-  send: async (body, { accept, contacts }) => {
-    const list = await call('POST', ofAccount('/lists'), body);
-    if (accept) await call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`));
-    return { list, got: contacts.trim() ? await importInto(list.list_id, contacts) : undefined };
-  },
-  done: ({ list, got }) => [got ? `List created. ${imported(list.name, got)}` : `List ${list.name} created.`, ['Contacts', `#/contacts/${list.list_id}`]],
-  after: ({ got }) => rejected(got), paste: pasted,
-});
+export const NewList = ({ main }) =>
+  h(Create, {
+    label: 'New list',
+    main,
+    ok: 'Create list',
+    parts: [
+      { name: 'name', label: 'Name', hint: 'Newsletter' },
+      {
+        name: 'accept',
+        label: 'Accept the anti-spam policy',
+        kind: 'tick',
+        start: true,
+        aside: true,
+        note: 'Sending to a list requires an accepted policy.',
+      },
+      contactsPart,
+    ],
+    send: async (body, { accept, contacts }) => {
+      const list = await call('POST', ofAccount('/lists'), body);
+      if (accept) await call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`));
+      return { list, got: contacts.trim() ? await importInto(list.list_id, contacts) : undefined };
+    },
+    done: ({ list, got }) => [
+      got ? `List created. ${imported(list.name, got)}` : `List ${list.name} created.`,
+      ['Contacts', `#/contacts/${list.list_id}`],
+    ],
+    after: ({ got }) => rejected(got),
+    paste: pasted,
+  });
 
 /** The attributes in lines such as name=value. @param {string} text */
-export const attributes = text => text.split('\n').filter(line => line.trim()).map(line => {
-  const at = line.indexOf('=');
-  return { name: (at < 0 ? line : line.slice(0, at)).trim(), value: at < 0 ? '' : line.slice(at + 1).trim() };
-});
+export const attributes = text =>
+  text
+    .split('\n')
+    .filter(line => line.trim())
+    .map(line => {
+      const at = line.indexOf('=');
+      return { name: (at < 0 ? line : line.slice(0, at)).trim(), value: at < 0 ? '' : line.slice(at + 1).trim() };
+    });
 
 /** @param {{list: {id: string, name: string}}} props */
-export const NewContact = ({ list }) => h(Create, {
-  label: 'Add', title: `Add a contact to ${list.name}`, ok: 'Add',
-  parts: [
-    { name: 'email', label: 'Email', hint: 'ada@example.org' },
-    { name: 'tags', label: 'Tags', hint: 'vip, customer', read: words, note: 'Separated by commas.' },
-    { name: 'interests', label: 'Interests', hint: 'books', read: words },
-    { name: 'custom_attributes', label: 'Attributes', kind: 'area', hint: 'first_name=Ada', read: attributes, note: 'One name=value per line. The values replace merge tags.' },
-    { name: 'send_double_opt_in', label: 'Double opt-in: pending until the recipient follows the link in the confirmation email', kind: 'tick', aside: true },
-  ],
-  send: (body, { send_double_opt_in }) => call('POST', ofAccount(`/lists/${list.id}/contacts${send_double_opt_in ? '?send_double_opt_in=true' : ''}`), body),
-  done: c => [`${c.email} is ${c.status}.`, ['Contact', `#/contacts/${list.id}/${c.id}`]],
-});
+export const NewContact = ({ list }) =>
+  h(Create, {
+    label: 'Add',
+    title: `Add a contact to ${list.name}`,
+    ok: 'Add',
+    parts: [
+      { name: 'email', label: 'Email', hint: 'ada@example.org' },
+      { name: 'tags', label: 'Tags', hint: 'vip, customer', read: words, note: 'Separated by commas.' },
+      { name: 'interests', label: 'Interests', hint: 'books', read: words },
+      {
+        name: 'custom_attributes',
+        label: 'Attributes',
+        kind: 'area',
+        hint: 'first_name=Ada',
+        read: attributes,
+        note: 'One name=value per line. The values replace merge tags.',
+      },
+      {
+        name: 'send_double_opt_in',
+        label: 'Double opt-in: pending until the recipient follows the link in the confirmation email',
+        kind: 'tick',
+        aside: true,
+      },
+    ],
+    send: (body, { send_double_opt_in }) =>
+      call(
+        'POST',
+        ofAccount(`/lists/${list.id}/contacts${send_double_opt_in ? '?send_double_opt_in=true' : ''}`),
+        body,
+      ),
+    done: c => [`${c.email} is ${c.status}.`, ['Contact', `#/contacts/${list.id}/${c.id}`]],
+  });

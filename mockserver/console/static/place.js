@@ -30,12 +30,18 @@ function parse(hash) {
 
 /** @param {string} s */
 function plain(s) {
-  try { return decodeURIComponent(s); } catch { return s; } // a stray % in the address
+  try {
+    return decodeURIComponent(s);
+  } catch {
+    return s;
+  } // a stray % in the address
 }
 
 /** @type {Set<(at: Place) => void>} */
 const listeners = new Set();
-const notify = () => { for (const f of listeners) f(read()); };
+const notify = () => {
+  for (const f of listeners) f(read());
+};
 addEventListener('hashchange', notify);
 
 /** Opens an address without a new entry in the history. It notifies at once, because hashchange can follow the next key press. @param {string} hash */
@@ -55,14 +61,17 @@ export function usePlace() {
   useEffect(() => {
     listeners.add(set);
     set(read()); // the value may have changed since the component was rendered
-    return () => { listeners.delete(set); };
+    return () => {
+      listeners.delete(set);
+    };
   }, []);
   return at;
 }
 
 /** Sets parameters of the address. An empty value removes the parameter. @param {Record<string, string>} changed */
 export function setParams(changed) {
-  const { path, params: now } = read(), params = new URLSearchParams(now);
+  const { path, params: now } = read(),
+    params = new URLSearchParams(now);
   for (const [name, value] of Object.entries(changed)) value ? params.set(name, value) : params.delete(name);
   go(`#${path || '/'}` + (params.size ? `?${params}` : ''));
 }
@@ -81,8 +90,12 @@ export function useSearch() {
   const [typed, type] = useState(query);
   const own = useRef(query);
   const rested = useRested(typed);
-  useEffect(() => { if (query !== own.current) type(own.current = query); }, [query]); // the user followed a link
-  useEffect(() => { if (rested !== own.current) setQuery(own.current = rested); }, [rested]);
+  useEffect(() => {
+    if (query !== own.current) type((own.current = query));
+  }, [query]); // the user followed a link
+  useEffect(() => {
+    if (rested !== own.current) setQuery((own.current = rested));
+  }, [rested]);
   return { typed, type, query };
 }
 

@@ -5,7 +5,23 @@ import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
 import { took, when } from './time.js';
-import { Choice, Copy, Doing, Heading, Search, Split, Tabs, attempt, chip, curl, empty, icon, json, pairs, tags } from './ui.js';
+import {
+  Choice,
+  Copy,
+  Doing,
+  Heading,
+  Search,
+  Split,
+  Tabs,
+  attempt,
+  chip,
+  curl,
+  empty,
+  icon,
+  json,
+  pairs,
+  tags,
+} from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Request} Request @typedef {import('./api.js').FullRequest} FullRequest */
 const { a, article, button, div, header, p, span, strong, table, tbody, td, th, thead, tr } = tags;
@@ -16,70 +32,206 @@ const loggedBody = 64 << 10;
 /** @param {Request} r */
 function outcome(r) {
   if (!r.status) return chip('bad', 'bolt', 'lost');
-  return r.status < 300 ? chip('ok', 'check', r.status) : r.status < 500 ? chip('warn', 'warn', r.status) : chip('bad', 'cross', r.status);
+  return r.status < 300
+    ? chip('ok', 'check', r.status)
+    : r.status < 500
+      ? chip('warn', 'warn', r.status)
+      : chip('bad', 'cross', r.status);
 }
 
 /** @param {Request} r @param {boolean} current */
-const row = (r, current) => a({ href: link(`requests/${r.id}`), 'aria-current': current ? 'true' : undefined },
-  span({ class: 'line' }, span({ class: 'method ' + r.method.toLowerCase() }, r.method), strong({ class: 'mono' }, r.path), when(r.time)),
-  span({ class: 'line' }, span({ class: 'dim cut' }, r.operation || 'unknown operation', ` · ${took(r.duration_ms)}`), r.fault && chip('info', 'bolt', 'fault'), r.status >= 200 && r.status < 300 ? span({ class: 'dim num' }, r.status) : outcome(r)));
+const row = (r, current) =>
+  a(
+    { href: link(`requests/${r.id}`), 'aria-current': current ? 'true' : undefined },
+    span(
+      { class: 'line' },
+      span({ class: 'method ' + r.method.toLowerCase() }, r.method),
+      strong({ class: 'mono' }, r.path),
+      when(r.time),
+    ),
+    span(
+      { class: 'line' },
+      span({ class: 'dim cut' }, r.operation || 'unknown operation', ` · ${took(r.duration_ms)}`),
+      r.fault && chip('info', 'bolt', 'fault'),
+      r.status >= 200 && r.status < 300 ? span({ class: 'dim num' }, r.status) : outcome(r),
+    ),
+  );
 
 /** @param {{id?: string, tab?: string}} props */
 export function Requests({ id, tab }) {
   useSession();
   const search = useSearch();
   const [status, setStatus] = useParam('status');
-  const list = /** @type {ReturnType<typeof useList<Request>>} */ (useList('/requests', 'request', { search: search.query, status, account_id: accountFilter() }, { open: id }));
+  const list = /** @type {ReturnType<typeof useList<Request>>} */ (
+    useList('/requests', 'request', { search: search.query, status, account_id: accountFilter() }, { open: id })
+  );
   return h(Split, {
-    title: 'Requests', count: list.total, open: !!id, home: link('requests'),
-    tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, status, body' }),
-      h(Choice, { label: 'Status', value: status, onChange: setStatus, options: [['', 'All'], ['2xx', '2xx'], ['4xx', '4xx'], ['5xx', '5xx']] })],
-    list: h(Rows, { list, current: id, filtered: !!(search.query || status), row, none: empty('list', 'No requests yet', `Set your client's base URL to ${base} to list its requests here.`) }),
-    detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r?.id === id) }) : empty('list', 'No request selected', 'Choose a request to see its body, response and errors.'),
+    title: 'Requests',
+    count: list.total,
+    open: !!id,
+    home: link('requests'),
+    tools: [
+      h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, status, body' }),
+      h(Choice, {
+        label: 'Status',
+        value: status,
+        onChange: setStatus,
+        options: [
+          ['', 'All'],
+          ['2xx', '2xx'],
+          ['4xx', '4xx'],
+          ['5xx', '5xx'],
+        ],
+      }),
+    ],
+    list: h(Rows, {
+      list,
+      current: id,
+      filtered: !!(search.query || status),
+      row,
+      none: empty('list', 'No requests yet', `Set your client's base URL to ${base} to list its requests here.`),
+    }),
+    detail: id
+      ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r?.id === id) })
+      : empty('list', 'No request selected', 'Choose a request to see its body, response and errors.'),
   });
 }
 
 /** @param {{id: string, tab?: string, summary?: Request}} props */
 function Opened({ id, tab, summary }) {
-  const { record: r, error } = /** @type {{record?: FullRequest, error?: string}} */ (useRecord('/requests/' + id, summary?.status));
+  const { record: r, error } = /** @type {{record?: FullRequest, error?: string}} */ (
+    useRecord('/requests/' + id, summary?.status)
+  );
   if (error) return empty('warn', 'Not found', error);
   if (!r) return div({ class: 'loading', 'aria-busy': 'true' });
-  const target = r.path + (r.query ? '?' + r.query : ''), caller = `user ${r.user_id} of account ${r.account_id}${r.read_only ? ', read-only' : ''}`;
+  const target = r.path + (r.query ? '?' + r.query : ''),
+    caller = `user ${r.user_id} of account ${r.account_id}${r.read_only ? ', read-only' : ''}`;
   const cut = new Blob([r.body ?? '']).size >= loggedBody;
-  const resend = () => attempt(() => call('POST', `/requests/${id}/resend`), again => again ? [`Sent again. The response has the status ${again.status}.`, ['Request', `#/requests/${again.id}`]] : ['Sent again. The connection was lost.']);
+  const resend = () =>
+    attempt(
+      () => call('POST', `/requests/${id}/resend`),
+      again =>
+        again
+          ? [`Sent again. The response has the status ${again.status}.`, ['Request', `#/requests/${again.id}`]]
+          : ['Sent again. The connection was lost.'],
+    );
   const rule = new URLSearchParams(r.operation ? { operation: r.operation } : { method: r.method, path: r.path });
   return article(
-    header({ class: 'head' },
+    header(
+      { class: 'head' },
       h(Heading, { sign: span({ class: 'method ' + r.method.toLowerCase() }, r.method), text: target }),
-      p({ class: 'meta' }, outcome(r), r.operation ? span({ class: 'mono' }, r.operation) : span('unknown operation'), span(r.user_id ? caller : 'unknown token'), when(r.time, true), span(took(r.duration_ms)),
-        r.fault && a({ href: '#/faults' }, `fault rule ${r.fault}`), span({ class: 'id' }, r.id, h(Copy, { value: r.id, label: 'Copy request id' }))),
-      h(Doing, { label: 'Actions', class: 'actions' },
-        cut ? span({ class: 'dim' }, 'The log contains only the beginning of the body.') : [
-          h(Copy, { value: curl(r.method, base + target, ['"Authorization: Bearer $TOKEN"'], r.body), label: 'Copy as a curl command, with the token in $TOKEN', text: 'Copy as curl' }),
-          h(Copy, { value: () => import('./programs.js').then(m => m.goOf(r)), label: 'Copy as a Go program, with the token in $TOKEN', text: 'Copy as Go' }),
-          button({ type: 'button', class: 'button', title: r.user_id ? `Send as ${caller}` : 'Send without a token, because the token of this request is unknown', onClick: resend }, icon('retry'), 'Send again')],
-        a({ class: 'button', href: `#/faults?${rule}`, title: 'Make a fault rule for requests like this one' }, icon('bolt'), 'Make a rule'))),
+      p(
+        { class: 'meta' },
+        outcome(r),
+        r.operation ? span({ class: 'mono' }, r.operation) : span('unknown operation'),
+        span(r.user_id ? caller : 'unknown token'),
+        when(r.time, true),
+        span(took(r.duration_ms)),
+        r.fault && a({ href: '#/faults' }, `fault rule ${r.fault}`),
+        span({ class: 'id' }, r.id, h(Copy, { value: r.id, label: 'Copy request id' })),
+      ),
+      h(
+        Doing,
+        { label: 'Actions', class: 'actions' },
+        cut
+          ? span({ class: 'dim' }, 'The log contains only the beginning of the body.')
+          : [
+              h(Copy, {
+                value: curl(r.method, base + target, ['"Authorization: Bearer $TOKEN"'], r.body),
+                label: 'Copy as a curl command, with the token in $TOKEN',
+                text: 'Copy as curl',
+              }),
+              h(Copy, {
+                value: () => import('./programs.js').then(m => m.goOf(r)),
+                label: 'Copy as a Go program, with the token in $TOKEN',
+                text: 'Copy as Go',
+              }),
+              button(
+                {
+                  type: 'button',
+                  class: 'button',
+                  title: r.user_id
+                    ? `Send as ${caller}`
+                    : 'Send without a token, because the token of this request is unknown',
+                  onClick: resend,
+                },
+                icon('retry'),
+                'Send again',
+              ),
+            ],
+        a(
+          { class: 'button', href: `#/faults?${rule}`, title: 'Make a fault rule for requests like this one' },
+          icon('bolt'),
+          'Make a rule',
+        ),
+      ),
+    ),
     wrong(r),
     unread(r),
     h(Tabs, {
-      label: 'Request details', value: tab, onChange: t => go(link(`requests/${id}/${t}`)),
+      label: 'Request details',
+      value: tab,
+      onChange: t => go(link(`requests/${id}/${t}`)),
       tabs: [
-        { id: 'body', label: 'Body', panel: () => r.body ? [div({ class: 'bar' }, span({ class: 'dim' }, `${r.body.length.toLocaleString('en')} characters`), h(Copy, { value: r.body, label: 'Copy body', text: 'Copy' })), json(r.body, true)] : empty('list', 'No body', r.operation && r.status < 400 ? 'The request had no body.' : 'The request had no body, or was rejected before the body was read.') },
-        { id: 'query', label: 'Query', panel: () => r.query ? pairs([...new URLSearchParams(r.query)]) : empty('list', 'No query', 'The request had no query.') },
-        { id: 'response', label: 'Response', panel: () => r.response ? json(r.response, true) : empty('check', r.status ? `${r.status}` : 'None', 'Only the bodies of error responses are kept.') },
+        {
+          id: 'body',
+          label: 'Body',
+          panel: () =>
+            r.body
+              ? [
+                  div(
+                    { class: 'bar' },
+                    span({ class: 'dim' }, `${r.body.length.toLocaleString('en')} characters`),
+                    h(Copy, { value: r.body, label: 'Copy body', text: 'Copy' }),
+                  ),
+                  json(r.body, true),
+                ]
+              : empty(
+                  'list',
+                  'No body',
+                  r.operation && r.status < 400
+                    ? 'The request had no body.'
+                    : 'The request had no body, or was rejected before the body was read.',
+                ),
+        },
+        {
+          id: 'query',
+          label: 'Query',
+          panel: () =>
+            r.query ? pairs([...new URLSearchParams(r.query)]) : empty('list', 'No query', 'The request had no query.'),
+        },
+        {
+          id: 'response',
+          label: 'Response',
+          panel: () =>
+            r.response
+              ? json(r.response, true)
+              : empty('check', r.status ? `${r.status}` : 'None', 'Only the bodies of error responses are kept.'),
+        },
       ],
-    }));
+    }),
+  );
 }
 
 /** The fields and parameters that the API does not define. @param {FullRequest} r */
 function unread(r) {
-  const [events, fields] = [true, false].map(wanted => (r.unknown_fields ?? []).filter(name => name.startsWith('events[]: ') === wanted));
+  const [events, fields] = [true, false].map(wanted =>
+    (r.unknown_fields ?? []).filter(name => name.startsWith('events[]: ') === wanted),
+  );
   const ignored = [...fields.map(m => `body.${m}`), ...(r.unknown_parameters ?? []).map(n => `query.${n}`)];
   const names = (/** @type {string[]} */ all) => all.map((at, n) => [n ? ', ' : '', span({ class: 'mono' }, at)]);
   if (!ignored.length && !events.length) return null;
-  return div({ class: 'wrong' },
-    ignored.length > 0 && p('The API does not define ', names(ignored), `. The mock server ignores ${ignored.length > 1 ? 'them' : 'it'}.`),
-    events.length > 0 && p(`The API does not define the event${events.length > 1 ? 's' : ''} `, names(events.map(name => name.slice('events[]: '.length))), `. The mock server never sends ${events.length > 1 ? 'them' : 'it'}.`));
+  return div(
+    { class: 'wrong' },
+    ignored.length > 0 &&
+      p('The API does not define ', names(ignored), `. The mock server ignores ${ignored.length > 1 ? 'them' : 'it'}.`),
+    events.length > 0 &&
+      p(
+        `The API does not define the event${events.length > 1 ? 's' : ''} `,
+        names(events.map(name => name.slice('events[]: '.length))),
+        `. The mock server never sends ${events.length > 1 ? 'them' : 'it'}.`,
+      ),
+  );
 }
 
 /** The errors of a request, and the closest operation. @param {FullRequest} r */
@@ -87,10 +239,36 @@ function wrong(r) {
   if (!r.response && !r.closest) return null;
   /** @type {ReturnType<typeof errorsIn>} */
   let found = [];
-  try { found = errorsIn(r.response ?? ''); } catch { /* a response that a fault made up */ }
+  try {
+    found = errorsIn(r.response ?? '');
+  } catch {
+    /* a response that a fault made up */
+  }
   if (!found.length && !r.closest) return null;
-  return div({ class: 'wrong' },
-    found.length > 0 && table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Where'), th({ scope: 'col' }, 'Errors'), th({ scope: 'col' }, 'Type'))),
-      tbody(found.map((m, n) => tr({ key: n }, td(span({ class: 'mono' }, m.where || '–')), td(m.msg), td(span({ class: 'mono dim' }, m.type)))))),
-    r.closest && p('Closest operation: ', span({ class: 'method ' + r.closest.method.toLowerCase() }, r.closest.method), ' ', span({ class: 'mono' }, r.closest.path), span({ class: 'dim' }, ` ${r.closest.operation}`)));
+  return div(
+    { class: 'wrong' },
+    found.length > 0 &&
+      table(
+        { class: 'table' },
+        thead(tr(th({ scope: 'col' }, 'Where'), th({ scope: 'col' }, 'Errors'), th({ scope: 'col' }, 'Type'))),
+        tbody(
+          found.map((m, n) =>
+            tr(
+              { key: n },
+              td(span({ class: 'mono' }, m.where || '–')),
+              td(m.msg),
+              td(span({ class: 'mono dim' }, m.type)),
+            ),
+          ),
+        ),
+      ),
+    r.closest &&
+      p(
+        'Closest operation: ',
+        span({ class: 'method ' + r.closest.method.toLowerCase() }, r.closest.method),
+        ' ',
+        span({ class: 'mono' }, r.closest.path),
+        span({ class: 'dim' }, ` ${r.closest.operation}`),
+      ),
+  );
 }

@@ -20,30 +20,51 @@ const reach = 200_000;
 export function Rows({ list, current, filtered, row, none, unmatched, tall, select }) {
   if (list.error) return empty('warn', 'Loading failed', list.error);
   if (!list.rows) return div({ class: 'loading', 'aria-busy': 'true' });
-  if (!list.rows.length) return !filtered ? none : [empty('search', 'No matches', 'Try fewer words, or another filter.'), unmatched];
+  if (!list.rows.length)
+    return !filtered ? none : [empty('search', 'No matches', 'Try fewer words, or another filter.'), unmatched];
   return h(Windowed, { key: list.key, list, rows: list.rows, current, row, tall, select });
 }
 
 /** @param {{list: import('./list.js').List<any>, rows: (Row|undefined)[], current?: string, row: (record: any, current: boolean, n: number) => VNode, tall?: boolean, select?: Select}} props */
 function Windowed({ list, rows, current, row, tall, select }) {
   const box = useRef(/** @type {HTMLElement|null} */ (null));
-  const last = useRef(current), focused = useRef('');
+  const last = useRef(current),
+    focused = useRef('');
   last.current = current ?? last.current; // a narrow page returns to this row
   const view = useView(box);
   const count = Math.min(rows.length, reach);
-  const from = Math.max(0, Math.floor(view.top / view.each) - spare), to = Math.min(count, Math.ceil((view.top + view.height) / view.each) + spare);
+  const from = Math.max(0, Math.floor(view.top / view.each) - spare),
+    to = Math.min(count, Math.ceil((view.top + view.height) / view.each) + spare);
   const open = last.current ? rows.findIndex(r => r?.id === last.current) : -1;
   const held = focused.current ? rows.findIndex(r => r?.id === focused.current) : -1;
   useAnchor(box, rows, view);
   useReveal(box, open, last.current ?? '', view);
   useEffect(() => list.look(from, to));
-  return div({ class: tall ? 'rows tall' : 'rows', ref: box },
-    ul({ style: { height: `${count * view.each}px` } }, drawn(from, to, count, open, held).map(n => {
-      const r = rows[n];
-      return li({ key: r?.id ?? n, class: r?.fresh ? 'fresh' : '', style: { top: `${n * view.each}px` }, 'aria-setsize': count, 'aria-posinset': n + 1, onFocusIn: () => { focused.current = r?.id ?? ''; } },
-        r && select ? tickOf(select.selection, r.id, select.name(r)) : null, r ? row(r, r.id === current, n) : null);
-    })),
-    rows.length > count && p({ class: 'dim' }, `Use the search to find records before the latest ${count.toLocaleString('en')}.`));
+  return div(
+    { class: tall ? 'rows tall' : 'rows', ref: box },
+    ul(
+      { style: { height: `${count * view.each}px` } },
+      drawn(from, to, count, open, held).map(n => {
+        const r = rows[n];
+        return li(
+          {
+            key: r?.id ?? n,
+            class: r?.fresh ? 'fresh' : '',
+            style: { top: `${n * view.each}px` },
+            'aria-setsize': count,
+            'aria-posinset': n + 1,
+            onFocusIn: () => {
+              focused.current = r?.id ?? '';
+            },
+          },
+          r && select ? tickOf(select.selection, r.id, select.name(r)) : null,
+          r ? row(r, r.id === current, n) : null,
+        );
+      }),
+    ),
+    rows.length > count &&
+      p({ class: 'dim' }, `Use the search to find records before the latest ${count.toLocaleString('en')}.`),
+  );
 }
 
 /** The rows to render: the visible ones, and the kept ones with their neighbors. @param {number} from @param {number} to @param {number} count @param {number[]} kept */
@@ -60,14 +81,22 @@ function useView(box) {
   useLayoutEffect(() => {
     const el = /** @type {HTMLElement} */ (box.current);
     const measure = () => {
-      const now = { top: el.scrollTop, height: el.clientHeight, each: parseFloat(getComputedStyle(el).getPropertyValue('--row')) };
-      if (now.height) set(old => old.top === now.top && old.height === now.height && old.each === now.each ? old : now); // the height is 0 if the list is hidden
+      const now = {
+        top: el.scrollTop,
+        height: el.clientHeight,
+        each: parseFloat(getComputedStyle(el).getPropertyValue('--row')),
+      };
+      if (now.height)
+        set(old => (old.top === now.top && old.height === now.height && old.each === now.each ? old : now)); // the height is 0 if the list is hidden
     };
     const resized = new ResizeObserver(measure);
     resized.observe(el);
     el.addEventListener('scroll', measure, { passive: true });
     measure();
-    return () => { resized.disconnect(); el.removeEventListener('scroll', measure); };
+    return () => {
+      resized.disconnect();
+      el.removeEventListener('scroll', measure);
+    };
   }, [density]);
   return view;
 }
@@ -76,7 +105,8 @@ function useView(box) {
 function useAnchor(box, rows, { each, top: seen }) {
   const anchor = useRef({ id: '', n: 0, each, top: 0 });
   useLayoutEffect(() => {
-    const el = /** @type {HTMLElement} */ (box.current), was = anchor.current;
+    const el = /** @type {HTMLElement} */ (box.current),
+      was = anchor.current;
     const top = each === was.each ? el.scrollTop : was.top; // smaller rows have already reduced scrollTop
     if (top > 0 && was.id) {
       const n = rows[was.n]?.id === was.id ? was.n : rows.findIndex(r => r?.id === was.id);
@@ -95,6 +125,7 @@ function useReveal(box, open, id, { each, height }) {
     if (open < 0 || shown.current === id || !el.clientHeight || !height) return;
     shown.current = id;
     const top = open * each;
-    if (top < el.scrollTop || top + each > el.scrollTop + el.clientHeight) el.scrollTop = top - (el.clientHeight - each) / 2;
+    if (top < el.scrollTop || top + each > el.scrollTop + el.clientHeight)
+      el.scrollTop = top - (el.clientHeight - each) / 2;
   }, [open, id, each, height]);
 }

@@ -10,7 +10,7 @@ const { button, input, label, span } = tags;
  */
 
 /** The ids of the loaded rows. @param {(Row|undefined)[]|null} rows */
-const loaded = rows => (rows ?? []).flatMap(r => r ? [r.id] : []);
+const loaded = rows => (rows ?? []).flatMap(r => (r ? [r.id] : []));
 
 /**
  * The selected records of a list. A new list or filter starts with none.
@@ -35,22 +35,42 @@ export function useSelection(key, rows) {
 }
 
 /** The checkbox that selects a row. If Shift is pressed, browsers do not forward a click from the label to the checkbox. @param {Selection} selection @param {string} id @param {string} name */
-export const tickOf = (selection, id, name) => label({
-  class: 'select',
-  onClick: (/** @type {MouseEvent} */ e) => {
-    const box = /** @type {HTMLElement} */ (e.target).matches('input');
-    if (!box && e.shiftKey) e.preventDefault();
-    if (box || e.shiftKey) selection.toggle(id, e.shiftKey);
-  },
-}, input({ type: 'checkbox', 'aria-label': `Select ${name}`, checked: selection.has(id) }));
+export const tickOf = (selection, id, name) =>
+  label(
+    {
+      class: 'select',
+      onClick: (/** @type {MouseEvent} */ e) => {
+        const box = /** @type {HTMLElement} */ (e.target).matches('input');
+        if (!box && e.shiftKey) e.preventDefault();
+        if (box || e.shiftKey) selection.toggle(id, e.shiftKey);
+      },
+    },
+    input({ type: 'checkbox', 'aria-label': `Select ${name}`, checked: selection.has(id) }),
+  );
 
 /** The actions for the selected records, below the list. @param {{selection: Selection, total: number, onAll: () => void, noun: string, children: Child}} props */
 export function Selected({ selection, total, onAll, noun, children }) {
   if (!selection.ids.length) return null;
   const n = selection.all ? total : selection.ids.length;
-  return h(Doing, { label: 'Selected', class: 'selected' },
-    span({ class: 'line' }, span({ class: 'cut', role: 'status' }, `${counted(n, noun)} selected`),
-      n < total && button({ type: 'button', class: 'button quiet', onClick: onAll }, `Select all ${total.toLocaleString('en')}`),
-      button({ type: 'button', class: 'bare clear', 'aria-label': 'Clear selection', title: 'Clear selection', onClick: () => selection.set([]) }, icon('cross'))),
-    children);
+  return h(
+    Doing,
+    { label: 'Selected', class: 'selected' },
+    span(
+      { class: 'line' },
+      span({ class: 'cut', role: 'status' }, `${counted(n, noun)} selected`),
+      n < total &&
+        button({ type: 'button', class: 'button quiet', onClick: onAll }, `Select all ${total.toLocaleString('en')}`),
+      button(
+        {
+          type: 'button',
+          class: 'bare clear',
+          'aria-label': 'Clear selection',
+          title: 'Clear selection',
+          onClick: () => selection.set([]),
+        },
+        icon('cross'),
+      ),
+    ),
+    children,
+  );
 }

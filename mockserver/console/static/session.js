@@ -11,7 +11,10 @@ import { call, limitTo } from './api.js';
 const session = { info: /** @type {Info|null} */ (null), account: '' };
 /** @type {Set<() => void>} */
 const listeners = new Set();
-const notify = () => { limitTo(accountFilter()); for (const f of listeners) f(); };
+const notify = () => {
+  limitTo(accountFilter());
+  for (const f of listeners) f();
+};
 
 /** Loads the information about the server. If the server does not respond, this is called again when it is back. */
 export async function look() {
@@ -20,7 +23,7 @@ export async function look() {
   const all = info.accounts.map(a => String(a.account_id));
   const before = sessionStorage.getItem('account') ?? '';
   session.info = info;
-  session.account = all.includes(before) ? before : all[0] ?? '';
+  session.account = all.includes(before) ? before : (all[0] ?? '');
   notify();
 }
 
@@ -40,13 +43,15 @@ export function useSession() {
     const f = () => set(n => n + 1);
     listeners.add(f);
     if (session.info !== seen) f(); // the session has changed since the component was rendered
-    return () => { listeners.delete(f); };
+    return () => {
+      listeners.delete(f);
+    };
   }, []);
   return session;
 }
 
 /** The filter of lists: the selected account if there are several, otherwise empty. */
-export const accountFilter = () => (session.info?.accounts.length ?? 0) > 1 ? session.account : '';
+export const accountFilter = () => ((session.info?.accounts.length ?? 0) > 1 ? session.account : '');
 
 /** The path of an API route for the selected account. @param {string} path */
 export const ofAccount = path => session.account && `/accounts/${session.account}/api${path}`;

@@ -21,17 +21,41 @@ function useVerdict(d, typed, with_) {
     let gone = false;
     if (!rested) return setVerdict(null);
     const body = { body: d.body, secret: d.secret, hash_function: d.hash_function, signature: d.signature, ...with_ };
-    call('POST', '/verify', body).then(v => { if (!gone) setVerdict(v); }, e => { if (!gone) setVerdict({ valid: false, reason: e.message }); });
-    return () => { gone = true; };
+    call('POST', '/verify', body).then(
+      v => {
+        if (!gone) setVerdict(v);
+      },
+      e => {
+        if (!gone) setVerdict({ valid: false, reason: e.message });
+      },
+    );
+    return () => {
+      gone = true;
+    };
   }, [rested, d.id]);
   return verdict;
 }
 
 /** @param {{id: string, title: string, hint: string, value: string, onInput: (v: string) => void, verdict: Verdict|null, right: string, wrong: string}} props */
-const VerifiedInput = ({ id, title, hint, value, onInput, verdict, right, wrong }) => div({ class: 'field' },
-  label({ for: id }, title),
-  input({ id, class: 'mono', value, onInput: (/** @type {import('./ui.js').Typed} */ e) => onInput(e.target.value), placeholder: hint, 'aria-describedby': id + '-verdict', autocomplete: 'off', spellcheck: false }),
-  p({ id: id + '-verdict', class: 'verdict', role: 'status' }, verdict && [verdict.valid ? chip('ok', 'check', right) : chip('bad', 'cross', wrong), ' ', verdict.reason]));
+const VerifiedInput = ({ id, title, hint, value, onInput, verdict, right, wrong }) =>
+  div(
+    { class: 'field' },
+    label({ for: id }, title),
+    input({
+      id,
+      class: 'mono',
+      value,
+      onInput: (/** @type {import('./ui.js').Typed} */ e) => onInput(e.target.value),
+      placeholder: hint,
+      'aria-describedby': id + '-verdict',
+      autocomplete: 'off',
+      spellcheck: false,
+    }),
+    p(
+      { id: id + '-verdict', class: 'verdict', role: 'status' },
+      verdict && [verdict.valid ? chip('ok', 'check', right) : chip('bad', 'cross', wrong), ' ', verdict.reason],
+    ),
+  );
 
 /** @param {{d: FullDelivery}} props */
 export function Signature({ d }) {
@@ -43,17 +67,52 @@ export function Signature({ d }) {
   const fits = useVerdict(d, secret, { secret });
   const hash = d.hash_function ?? 'sha256';
   const token = useSession().info?.token_required ? " -H 'Authorization: Bearer TOKEN'" : '';
-  const shell = (/** @type {string} */ key) => `curl -fsS${token} ${location.origin}${href(`/deliveries/${d.id}/body`)} |\n  openssl dgst -${hash} -hmac ${quote(key)} -binary | base64 -w0`;
-  const masked = shown ? d.secret ?? '' : '•'.repeat(18);
-  return div({ class: 'stack' },
+  const shell = (/** @type {string} */ key) =>
+    `curl -fsS${token} ${location.origin}${href(`/deliveries/${d.id}/body`)} |\n  openssl dgst -${hash} -hmac ${quote(key)} -binary | base64 -w0`;
+  const masked = shown ? (d.secret ?? '') : '•'.repeat(18);
+  return div(
+    { class: 'stack' },
     pairs([
-      ['X-Service-Signature', span({ class: 'id' }, d.signature, h(Copy, { value: d.signature, label: 'Copy signature' }))],
+      [
+        'X-Service-Signature',
+        span({ class: 'id' }, d.signature, h(Copy, { value: d.signature, label: 'Copy signature' })),
+      ],
       ['Computed as', `base64(HMAC-${hash.toUpperCase()}(secret, body as sent))`],
-      ['Secret', [span({ class: 'id' }, masked, h(Copy, { value: d.secret ?? '', label: 'Copy secret' })), button({ type: 'button', class: 'button quiet', 'aria-pressed': String(shown), onClick: () => setShown(!shown) }, 'Show')]],
+      [
+        'Secret',
+        [
+          span({ class: 'id' }, masked, h(Copy, { value: d.secret ?? '', label: 'Copy secret' })),
+          button(
+            { type: 'button', class: 'button quiet', 'aria-pressed': String(shown), onClick: () => setShown(!shown) },
+            'Show',
+          ),
+        ],
+      ],
     ]),
-    h(VerifiedInput, { id: 'theirs', title: 'Signature computed by your receiver', hint: 'Paste its signature', value: theirs, onInput: setTheirs, verdict, right: 'matches', wrong: 'does not match' }),
-    h(VerifiedInput, { id: 'secret', title: 'Secret of your receiver', hint: 'Paste its secret', value: secret, onInput: setSecret, verdict: fits, right: 'matches', wrong: 'does not match' }),
-    div({ class: 'field' },
+    h(VerifiedInput, {
+      id: 'theirs',
+      title: 'Signature computed by your receiver',
+      hint: 'Paste its signature',
+      value: theirs,
+      onInput: setTheirs,
+      verdict,
+      right: 'matches',
+      wrong: 'does not match',
+    }),
+    h(VerifiedInput, {
+      id: 'secret',
+      title: 'Secret of your receiver',
+      hint: 'Paste its secret',
+      value: secret,
+      onInput: setSecret,
+      verdict: fits,
+      right: 'matches',
+      wrong: 'does not match',
+    }),
+    div(
+      { class: 'field' },
       div({ class: 'label' }, 'Shell command ', h(Copy, { value: shell(d.secret ?? ''), label: 'Copy command' })),
-      code(shell(masked))));
+      code(shell(masked)),
+    ),
+  );
 }

@@ -18,12 +18,15 @@ function forms(address) {
 
 /** The entries that match an address. The API finds one per request. @param {string} address @returns {Promise<Entries>} */
 export async function matching(address) {
-  const found = await Promise.all(forms(address).map(form => call('GET', ofAccount('/suppressed-emails?filter=email:' + encodeURIComponent(form)))));
+  const found = await Promise.all(
+    forms(address).map(form => call('GET', ofAccount('/suppressed-emails?filter=email:' + encodeURIComponent(form)))),
+  );
   return { data: found.flatMap(f => f.data) };
 }
 
 const adder = (/** @type {string} */ email) => call('POST', ofAccount('/suppressed-emails'), { email });
-const remover = (/** @type {string} */ email) => call('DELETE', ofAccount('/suppressed-emails/' + encodeURIComponent(email)));
+const remover = (/** @type {string} */ email) =>
+  call('DELETE', ofAccount('/suppressed-emails/' + encodeURIComponent(email)));
 
 export function Suppressed() {
   useSession();
@@ -32,30 +35,103 @@ export function Suppressed() {
   const filter = useRested(q.trim());
   const pages = usePages(filter, perPage);
   const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: 'true' });
-  const path = ofAccount(filter ? '/suppressed-emails?filter=email:' + encodeURIComponent(filter) : '/suppressed-emails?' + query);
-  const { data, error, reload } = /** @type {ReturnType<typeof useFetch<Entries>>} */ (useFetch(path, ['records', 'message'], filter ? () => matching(filter) : undefined));
+  const path = ofAccount(
+    filter ? '/suppressed-emails?filter=email:' + encodeURIComponent(filter) : '/suppressed-emails?' + query,
+  );
+  const { data, error, reload } = /** @type {ReturnType<typeof useFetch<Entries>>} */ (
+    useFetch(path, ['records', 'message'], filter ? () => matching(filter) : undefined)
+  );
   const ranOut = useRanOut(pages, data);
   const count = data?.pagination?.count ?? data?.data.length ?? 0;
   const add = async (/** @type {Event} */ e) => {
     e.preventDefault();
-    if (await attempt(() => adder(email.trim()), () => { const added = email.trim(); return [`${added} suppressed.`, undefined, () => remover(added).then(reload)]; })) setEmail('');
+    if (
+      await attempt(
+        () => adder(email.trim()),
+        () => {
+          const added = email.trim();
+          return [`${added} suppressed.`, undefined, () => remover(added).then(reload)];
+        },
+      )
+    )
+      setEmail('');
     reload();
   };
-  const remove = (/** @type {string} */ who) => attempt(() => remover(who), () => [`${who} removed from the suppression list.`, undefined, () => adder(who).then(reload)]).then(reload);
+  const remove = (/** @type {string} */ who) =>
+    attempt(
+      () => remover(who),
+      () => [`${who} removed from the suppression list.`, undefined, () => adder(who).then(reload)],
+    ).then(reload);
   return h(Page, {
-    title: 'Suppressed', count,
+    title: 'Suppressed',
+    count,
     children: [
-      p({ class: 'lead' }, 'Suppressed addresses receive no email from any list. A spam report or a global unsubscribe adds an address. A bounce does not.'),
-      div({ class: 'formrow' },
-        form({ class: 'inline', onSubmit: add }, h(Field, { label: 'Address or pattern to suppress, such as *@example.org', value: email, onInput: setEmail, hint: 'someone@example.org' }),
-          h(Doing, { label: 'Add' }, button({ class: 'button main', disabled: !email.trim() }, icon('plus'), 'Add'))),
-        h(Field, { label: 'Find an address', value: q, onInput: setQ, hint: 'someone@example.org' })),
-      error ? empty('warn', 'Loading failed', error)
-        : !data || ranOut ? div({ class: 'loading', 'aria-busy': 'true' })
-        : !data.data.length ? empty('block', filter ? 'Not suppressed' : 'No suppressed addresses', filter ? 'No entry matches. Enter a complete address or pattern.' : 'Add an address above, or simulate a global unsubscribe in the inbox.')
-        : table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Address'), th({ scope: 'col' }, 'Since'), th({ scope: 'col' }, span({ class: 'hidden' }, 'Action')))),
-          tbody(data.data.map(s => tr({ key: s.email }, td(span({ class: 'mono' }, s.email)), td(s.created_on ? when(new Date(s.created_on * 1000).toISOString()) : ''),
-            td({ class: 'end' }, h(Doing, { label: 'Actions' }, button({ type: 'button', class: 'button', onClick: () => remove(s.email), 'aria-label': `Remove ${s.email}` }, icon('trash'), 'Remove'))))))),
+      p(
+        { class: 'lead' },
+        'Suppressed addresses receive no email from any list. A spam report or a global unsubscribe adds an address. A bounce does not.',
+      ),
+      div(
+        { class: 'formrow' },
+        form(
+          { class: 'inline', onSubmit: add },
+          h(Field, {
+            label: 'Address or pattern to suppress, such as *@example.org',
+            value: email,
+            onInput: setEmail,
+            hint: 'someone@example.org',
+          }),
+          h(Doing, { label: 'Add' }, button({ class: 'button main', disabled: !email.trim() }, icon('plus'), 'Add')),
+        ),
+        h(Field, { label: 'Find an address', value: q, onInput: setQ, hint: 'someone@example.org' }),
+      ),
+      error
+        ? empty('warn', 'Loading failed', error)
+        : !data || ranOut
+          ? div({ class: 'loading', 'aria-busy': 'true' })
+          : !data.data.length
+            ? empty(
+                'block',
+                filter ? 'Not suppressed' : 'No suppressed addresses',
+                filter
+                  ? 'No entry matches. Enter a complete address or pattern.'
+                  : 'Add an address above, or simulate a global unsubscribe in the inbox.',
+              )
+            : table(
+                { class: 'table' },
+                thead(
+                  tr(
+                    th({ scope: 'col' }, 'Address'),
+                    th({ scope: 'col' }, 'Since'),
+                    th({ scope: 'col' }, span({ class: 'hidden' }, 'Action')),
+                  ),
+                ),
+                tbody(
+                  data.data.map(s =>
+                    tr(
+                      { key: s.email },
+                      td(span({ class: 'mono' }, s.email)),
+                      td(s.created_on ? when(new Date(s.created_on * 1000).toISOString()) : ''),
+                      td(
+                        { class: 'end' },
+                        h(
+                          Doing,
+                          { label: 'Actions' },
+                          button(
+                            {
+                              type: 'button',
+                              class: 'button',
+                              onClick: () => remove(s.email),
+                              'aria-label': `Remove ${s.email}`,
+                            },
+                            icon('trash'),
+                            'Remove',
+                          ),
+                        ),
+                      ),
+                    ),
+                  ),
+                ),
+              ),
       h(Pager, { pages, count }),
     ],
   });

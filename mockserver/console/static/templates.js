@@ -7,7 +7,21 @@ import { go, link } from './place.js';
 import { Rows } from './rows.js';
 import { ofAccount, useSession } from './session.js';
 import { when } from './time.js';
-import { Choice, Copy, Field, Heading, Pager, Split, Tabs, code, empty, seen, tags, usePages, useRanOut } from './ui.js';
+import {
+  Choice,
+  Copy,
+  Field,
+  Heading,
+  Pager,
+  Split,
+  Tabs,
+  code,
+  empty,
+  seen,
+  tags,
+  usePages,
+  useRanOut,
+} from './ui.js';
 /**
  * @typedef {{template_id: number, name: string, content: {html?: string, text?: string}, created_on?: number, updated_on?: number}} Template
  * @typedef {{data: Template[], pagination?: {count?: number}}} Page
@@ -17,66 +31,166 @@ const { a, article, div, fieldset, header, iframe, legend, p, pre, span, strong 
 const perPage = 50;
 
 /** Unix seconds as a time. @param {number} [s] */
-const date = s => s ? when(new Date(s * 1000).toISOString()) : null;
+const date = s => (s ? when(new Date(s * 1000).toISOString()) : null);
 
 /** @param {{id?: string, tab?: string}} props */
 export function Templates({ id, tab }) {
   useSession();
   const pages = usePages('', perPage);
-  const path = ofAccount('/templates?' + new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: 'true' }));
+  const path = ofAccount(
+    '/templates?' + new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: 'true' }),
+  );
   const { data, error } = /** @type {ReturnType<typeof useFetch<Page>>} */ (useFetch(path, ['records']));
   const ranOut = useRanOut(pages, data);
   return h(Split, {
-    title: 'Templates', count: data?.pagination?.count, open: !!id, home: link('templates'), side: h(NewTemplate, {}), tools: null,
-    list: [h(Rows, { list: shown(ranOut ? undefined : data, error, pages.page), current: id, none: empty('page', 'No templates yet', 'Create a template for emails and campaigns.'), row }), h(Pager, { pages, count: data?.pagination?.count ?? 0 })],
-    detail: id ? h(Opened, { key: id, id, tab }) : empty('page', 'No template selected', 'Choose a template to see its preview.'),
+    title: 'Templates',
+    count: data?.pagination?.count,
+    open: !!id,
+    home: link('templates'),
+    side: h(NewTemplate, {}),
+    tools: null,
+    list: [
+      h(Rows, {
+        list: shown(ranOut ? undefined : data, error, pages.page),
+        current: id,
+        none: empty('page', 'No templates yet', 'Create a template for emails and campaigns.'),
+        row,
+      }),
+      h(Pager, { pages, count: data?.pagination?.count ?? 0 }),
+    ],
+    detail: id
+      ? h(Opened, { key: id, id, tab })
+      : empty('page', 'No template selected', 'Choose a template to see its preview.'),
   });
 }
 
 /** A page of templates as Rows takes it. @param {Page|undefined} data @param {string|undefined} error @param {number} page */
-const shown = (data, error, page) => ({ key: String(page), rows: data ? data.data.map(t => ({ ...t, id: String(t.template_id) })) : null, total: 0, error: error ?? '', look: () => {} });
+const shown = (data, error, page) => ({
+  key: String(page),
+  rows: data ? data.data.map(t => ({ ...t, id: String(t.template_id) })) : null,
+  total: 0,
+  error: error ?? '',
+  look: () => {},
+});
 
 /** @param {Template} t @param {boolean} current */
-const row = (t, current) => a({ href: link(`templates/${t.template_id}`), 'aria-current': current ? 'true' : undefined },
-  span({ class: 'line' }, strong(seen(t.name)), date(t.updated_on)),
-  span({ class: 'line' }, span({ class: 'dim cut' }, [t.content.html && 'HTML', t.content.text && 'text'].filter(Boolean).join(' and ') || 'empty', tagsOf(t).length ? ` · ${tagsOf(t).join(', ')}` : '')));
+const row = (t, current) =>
+  a(
+    { href: link(`templates/${t.template_id}`), 'aria-current': current ? 'true' : undefined },
+    span({ class: 'line' }, strong(seen(t.name)), date(t.updated_on)),
+    span(
+      { class: 'line' },
+      span(
+        { class: 'dim cut' },
+        [t.content.html && 'HTML', t.content.text && 'text'].filter(Boolean).join(' and ') || 'empty',
+        tagsOf(t).length ? ` · ${tagsOf(t).join(', ')}` : '',
+      ),
+    ),
+  );
 
 /** The names of the merge tags of a template. @param {{content: Template['content']}} t */
-const tagsOf = t => [...new Set([...`${t.content.html ?? ''} ${t.content.text ?? ''}`.matchAll(/\{\{([^{}]+)\}\}/g)].map(m => m[1].trim()).filter(Boolean))];
+const tagsOf = t => [
+  ...new Set(
+    [...`${t.content.html ?? ''} ${t.content.text ?? ''}`.matchAll(/\{\{([^{}]+)\}\}/g)]
+      .map(m => m[1].trim())
+      .filter(Boolean),
+  ),
+];
 
 /** @type {Record<string, string>} the first values; the value of any other tag is its name */
 const samples = {
-  name: 'Ada Lovelace', first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.org', city: 'London', country: 'England', company: 'Analytical Engines',
-  unsubscribe_url: 'https://example.org/unsubscribe', global_unsubscribe_url: 'https://example.org/unsubscribe-from-all', confirm_url: 'https://example.org/confirm',
+  name: 'Ada Lovelace',
+  first_name: 'Ada',
+  last_name: 'Lovelace',
+  email: 'ada@example.org',
+  city: 'London',
+  country: 'England',
+  company: 'Analytical Engines',
+  unsubscribe_url: 'https://example.org/unsubscribe',
+  global_unsubscribe_url: 'https://example.org/unsubscribe-from-all',
+  confirm_url: 'https://example.org/confirm',
 };
 
 /** @param {{id: string, tab?: string}} props */
 function Opened({ id, tab }) {
-  const { data: t, error, reload } = /** @type {ReturnType<typeof useFetch<Template>>} */ (useFetch(ofAccount('/templates/' + encodeURIComponent(id)), ['records']));
+  const {
+    data: t,
+    error,
+    reload,
+  } = /** @type {ReturnType<typeof useFetch<Template>>} */ (
+    useFetch(ofAccount('/templates/' + encodeURIComponent(id)), ['records'])
+  );
   if (error) return empty('warn', 'Not found', error);
   if (!t) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(
-    header({ class: 'head' },
+    header(
+      { class: 'head' },
       h(Heading, { text: t.name }),
-      p({ class: 'meta' }, span({ class: 'id' }, `template ${t.template_id}`, h(Copy, { value: String(t.template_id), label: 'Copy template id' })), t.updated_on && span('changed ', date(t.updated_on))),
-      div({ class: 'actions' }, h(Edit, { t, reload }))),
-    h(Filled, { key: JSON.stringify(t.content), t, at: `templates/${t.template_id}`, tab }));
+      p(
+        { class: 'meta' },
+        span(
+          { class: 'id' },
+          `template ${t.template_id}`,
+          h(Copy, { value: String(t.template_id), label: 'Copy template id' }),
+        ),
+        t.updated_on && span('changed ', date(t.updated_on)),
+      ),
+      div({ class: 'actions' }, h(Edit, { t, reload })),
+    ),
+    h(Filled, { key: JSON.stringify(t.content), t, at: `templates/${t.template_id}`, tab }),
+  );
 }
 
 /** The content of a template or a campaign, with values for its merge tags. @param {{t: {name: string, content: Template['content']}, at: string, source?: string, tab?: string}} props at: its address; source: of its parts, if it is another one's */
 export function Filled({ t, at, source = at, tab }) {
   const names = tagsOf(t);
-  const [values, set] = useState(() => Object.fromEntries(names.map(n => [n, Object.hasOwn(samples, n) ? samples[n] : n])));
+  const [values, set] = useState(() =>
+    Object.fromEntries(names.map(n => [n, Object.hasOwn(samples, n) ? samples[n] : n])),
+  );
   const rested = useRested(JSON.stringify(values));
   const part = (/** @type {string} */ name) => `/${source}/${name}?attributes=${encodeURIComponent(rested)}`;
   return [
-    names.length > 0 && fieldset({ class: 'samples' }, legend('Sample attributes'), names.map(n => h(Field, { key: n, label: n, value: values[n] ?? '', onInput: v => set(old => ({ ...old, [n]: v })) }))),
+    names.length > 0 &&
+      fieldset(
+        { class: 'samples' },
+        legend('Sample attributes'),
+        names.map(n =>
+          h(Field, { key: n, label: n, value: values[n] ?? '', onInput: v => set(old => ({ ...old, [n]: v })) }),
+        ),
+      ),
     h(Tabs, {
-      label: 'Content views', value: tab, onChange: v => go(link(`${at}/${v}`)),
+      label: 'Content views',
+      value: tab,
+      onChange: v => go(link(`${at}/${v}`)),
       tabs: [
-        { id: 'html', label: 'HTML', panel: () => t.content.html ? h(Preview, { name: t.name, src: href(part('html')) }) : empty('page', 'No HTML', 'This template has no HTML part, only text.') },
-        { id: 'text', label: 'Text', panel: () => t.content.text ? h(Text, { path: part('text') }) : empty('page', 'No text', 'This template has no text part, only HTML. Some recipients and many spam filters require both parts.') },
-        { id: 'source', label: 'Source', panel: () => [t.content.html && [div({ class: 'bar dim' }, 'HTML'), code(t.content.html)], t.content.text && [div({ class: 'bar dim' }, 'Text'), code(t.content.text)]] },
+        {
+          id: 'html',
+          label: 'HTML',
+          panel: () =>
+            t.content.html
+              ? h(Preview, { name: t.name, src: href(part('html')) })
+              : empty('page', 'No HTML', 'This template has no HTML part, only text.'),
+        },
+        {
+          id: 'text',
+          label: 'Text',
+          panel: () =>
+            t.content.text
+              ? h(Text, { path: part('text') })
+              : empty(
+                  'page',
+                  'No text',
+                  'This template has no text part, only HTML. Some recipients and many spam filters require both parts.',
+                ),
+        },
+        {
+          id: 'source',
+          label: 'Source',
+          panel: () => [
+            t.content.html && [div({ class: 'bar dim' }, 'HTML'), code(t.content.html)],
+            t.content.text && [div({ class: 'bar dim' }, 'Text'), code(t.content.text)],
+          ],
+        },
       ],
     }),
   ];
@@ -86,12 +200,41 @@ export function Filled({ t, at, source = at, tab }) {
 function Preview({ name, src }) {
   const [width, setWidth] = useState('600');
   const [scheme, setScheme] = useState('light');
-  return div({ class: 'preview' },
-    div({ class: 'bar' },
-      h(Choice, { label: 'Width', value: width, onChange: setWidth, options: [['full', 'Full'], ['600', '600'], ['360', '360']] }),
-      h(Choice, { label: 'Color scheme of the email', value: scheme, onChange: setScheme, options: [['light', 'Light'], ['dark', 'Dark']] })),
-    div({ class: 'stage', 'data-scheme': scheme },
-      iframe({ title: `Preview of ${name}`, src, sandbox: 'allow-popups allow-popups-to-escape-sandbox', referrerpolicy: 'no-referrer', style: { colorScheme: scheme, maxWidth: width === 'full' ? '100%' : width + 'px' } })));
+  return div(
+    { class: 'preview' },
+    div(
+      { class: 'bar' },
+      h(Choice, {
+        label: 'Width',
+        value: width,
+        onChange: setWidth,
+        options: [
+          ['full', 'Full'],
+          ['600', '600'],
+          ['360', '360'],
+        ],
+      }),
+      h(Choice, {
+        label: 'Color scheme of the email',
+        value: scheme,
+        onChange: setScheme,
+        options: [
+          ['light', 'Light'],
+          ['dark', 'Dark'],
+        ],
+      }),
+    ),
+    div(
+      { class: 'stage', 'data-scheme': scheme },
+      iframe({
+        title: `Preview of ${name}`,
+        src,
+        sandbox: 'allow-popups allow-popups-to-escape-sandbox',
+        referrerpolicy: 'no-referrer',
+        style: { colorScheme: scheme, maxWidth: width === 'full' ? '100%' : width + 'px' },
+      }),
+    ),
+  );
 }
 
 /** @param {{path: string}} props */
@@ -102,20 +245,53 @@ function Text({ path }) {
 
 const name = { name: 'name', label: 'Name', hint: 'Welcome' };
 /** The note about merge tags. */
-export const mergeTags = 'A merge tag such as {{first_name}} is replaced with an attribute of the contact or the email. {{unsubscribe_url}} and {{global_unsubscribe_url}} are links to unsubscribe from the list and from all email.';
-const html = { name: 'content.html', label: 'HTML', kind: /** @type {const} */ ('area'), hint: '<p>Hello {{first_name}}</p>', note: mergeTags };
-const plain = { name: 'content.text', label: 'Text', kind: /** @type {const} */ ('area'), hint: 'Hello {{first_name}}' };
+export const mergeTags =
+  'A merge tag such as {{first_name}} is replaced with an attribute of the contact or the email. {{unsubscribe_url}} and {{global_unsubscribe_url}} are links to unsubscribe from the list and from all email.';
+const html = {
+  name: 'content.html',
+  label: 'HTML',
+  kind: /** @type {const} */ ('area'),
+  hint: '<p>Hello {{first_name}}</p>',
+  note: mergeTags,
+};
+const plain = {
+  name: 'content.text',
+  label: 'Text',
+  kind: /** @type {const} */ ('area'),
+  hint: 'Hello {{first_name}}',
+};
 
-export const NewTemplate = () => h(Create, {
-  label: 'New', title: 'New template', main: true, ok: 'Create template', parts: [name, html, plain],
-  send: body => call('POST', ofAccount('/templates'), { content: {}, ...body }),
-  done: t => [`Template ${t.name} created.`, ['Open', `#/templates/${t.template_id}`]],
-});
+export const NewTemplate = () =>
+  h(Create, {
+    label: 'New',
+    title: 'New template',
+    main: true,
+    ok: 'Create template',
+    parts: [name, html, plain],
+    send: body => call('POST', ofAccount('/templates'), { content: {}, ...body }),
+    done: t => [`Template ${t.name} created.`, ['Open', `#/templates/${t.template_id}`]],
+  });
 
 /** @param {{t: Template, reload: () => void}} props */
-const Edit = ({ t, reload }) => h(Create, {
-  label: 'Edit', sign: 'page', title: `Edit ${t.name}`, ok: 'Save', stands: JSON.stringify([t.name, t.content]),
-  parts: [{ ...name, start: t.name, read: v => v }, { ...html, start: t.content.html ?? '' }, { ...plain, start: t.content.text ?? '' }],
-  send: (_, v) => call('PATCH', ofAccount('/templates/' + t.template_id), { name: v.name, content: { html: v['content.html'], text: v['content.text'] || null } }),
-  done: changed => { reload(); return [`Template ${changed.name} updated.`]; },
-});
+const Edit = ({ t, reload }) =>
+  h(Create, {
+    label: 'Edit',
+    sign: 'page',
+    title: `Edit ${t.name}`,
+    ok: 'Save',
+    stands: JSON.stringify([t.name, t.content]),
+    parts: [
+      { ...name, start: t.name, read: v => v },
+      { ...html, start: t.content.html ?? '' },
+      { ...plain, start: t.content.text ?? '' },
+    ],
+    send: (_, v) =>
+      call('PATCH', ofAccount('/templates/' + t.template_id), {
+        name: v.name,
+        content: { html: v['content.html'], text: v['content.text'] || null },
+      }),
+    done: changed => {
+      reload();
+      return [`Template ${changed.name} updated.`];
+    },
+  });

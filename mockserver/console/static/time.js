@@ -16,7 +16,7 @@ export function set({ now: at, frozen }) {
 }
 
 /** The virtual time in milliseconds. */
-export const now = () => clock.frozen ? clock.at : Date.now() + clock.ahead;
+export const now = () => (clock.frozen ? clock.at : Date.now() + clock.ahead);
 
 /** The virtual time, updated every second. */
 export function useNow() {
@@ -25,15 +25,31 @@ export function useNow() {
     const f = () => tick(n => n + 1);
     const timer = setInterval(f, 1000);
     listeners.add(f);
-    return () => { clearInterval(timer); listeners.delete(f); };
+    return () => {
+      clearInterval(timer);
+      listeners.delete(f);
+    };
   }, []);
   return now();
 }
 
 const hours = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const days = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
 
-const whole = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const whole = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
 
 /** A time with its date. @param {string} at */
 export const dated = at => h('time', { datetime: at, title: at }, whole.format(new Date(at)));
@@ -56,7 +72,8 @@ function isToday(ms) {
 /** A time of today without the date, another time with it. The tooltip has both. @param {string} at @param {boolean} [ms] */
 export function when(at, ms) {
   const d = new Date(at);
-  const s = (isToday(d.getTime()) ? hours : days).format(d) + (ms ? '.' + String(d.getMilliseconds()).padStart(3, '0') : '');
+  const s =
+    (isToday(d.getTime()) ? hours : days).format(d) + (ms ? '.' + String(d.getMilliseconds()).padStart(3, '0') : '');
   return h('time', { datetime: at, title: d.toISOString() }, s);
 }
 
@@ -64,16 +81,26 @@ export function when(at, ms) {
 export function Countdown({ to }) {
   const s = Math.max(0, Math.round((Date.parse(to) - useNow()) / 1000));
   const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
-  const minutes = Math.floor(s / 60) % 60, full = Math.floor(s / 3600);
+  const minutes = Math.floor(s / 60) % 60,
+    full = Math.floor(s / 3600);
   if (full >= 48) return h('span', { class: 'num' }, `${Math.round(full / 24)} days`);
   return h('span', { class: 'num' }, (full ? `${full}:${two(minutes)}` : String(minutes)) + ':' + two(s % 60));
 }
 
 /** A duration. @param {number} ms */
-export const took = ms => ms < 1 ? `${Math.max(1, Math.round(ms * 1e3))} µs` : ms < 1e3 ? `${Math.round(ms)} ms` : `${(ms / 1e3).toFixed(1)} s`;
+export const took = ms =>
+  ms < 1 ? `${Math.max(1, Math.round(ms * 1e3))} µs` : ms < 1e3 ? `${Math.round(ms)} ms` : `${(ms / 1e3).toFixed(1)} s`;
 
 /** The duration between two times. @param {string} from @param {string} to */
 export function between(from, to) {
   const s = (Date.parse(to) - Date.parse(from)) / 1000;
-  return s < 1 ? `${Math.round(s * 1000)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 60 ? `${Math.round(s)} s` : s < 3600 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
+  return s < 1
+    ? `${Math.round(s * 1000)} ms`
+    : s < 10
+      ? `${s.toFixed(1)} s`
+      : s < 60
+        ? `${Math.round(s)} s`
+        : s < 3600
+          ? `${Math.round(s / 60)} min`
+          : `${(s / 3600).toFixed(1)} h`;
 }

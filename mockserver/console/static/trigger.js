@@ -33,23 +33,70 @@ export function Trigger({ id }) {
   const samples = data?.data ?? [];
   const name = (/** @type {Sample} */ s) => `${s.event}/${s.variant}`;
   const sample = samples.find(s => name(s) === (chosen || first)) ?? samples[0];
-  useEffect(() => { if (sample && !id) setText(pretty(sample.body)); }, [sample]);
-  useEffect(() => { // start with the body of an earlier delivery or event
-    if (id) call('GET', (id.startsWith('evt') ? '/events/' : '/deliveries/') + id).then(r => setText(fault(r.body) ? r.body : pretty(JSON.parse(r.body))), e => setText(e.message));
+  useEffect(() => {
+    if (sample && !id) setText(pretty(sample.body));
+  }, [sample]);
+  useEffect(() => {
+    // start with the body of an earlier delivery or event
+    if (id)
+      call('GET', (id.startsWith('evt') ? '/events/' : '/deliveries/') + id).then(
+        r => setText(fault(r.body) ? r.body : pretty(JSON.parse(r.body))),
+        e => setText(e.message),
+      );
   }, [id]);
-  const choose = (/** @type {string} */ v) => { setChosen(v); if (id) location.hash = '#/trigger'; };
+  const choose = (/** @type {string} */ v) => {
+    setChosen(v);
+    if (id) location.hash = '#/trigger';
+  };
   const variants = samples.filter(s => s.event === sample?.event);
   return h(Page, {
-    title: 'Send event', children: div({ class: 'workbench' },
-      div({ class: 'stack2' },
-        div({ class: 'card form' },
+    title: 'Send event',
+    children: div(
+      { class: 'workbench' },
+      div(
+        { class: 'stack2' },
+        div(
+          { class: 'card form' },
           h2('Event'),
-          h(Select, { label: 'Event', value: sample?.event ?? '', onChange: v => choose(name(/** @type {Sample} */ (samples.find(s => s.event === v)))), options: [...new Set(samples.map(s => s.event))].map(e => [e, e]) }),
-          h(Select, { label: 'Variant', value: sample ? name(sample) : '', onChange: choose, options: variants.map(s => [name(s), `${s.summary} (${s.variant})`]) }),
-          div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: reload }, icon('retry'), 'Set new id and time'))),
-        h(Destination, { hooks, text, sample }))
-      , div({ class: 'editor' }, label({ for: 'body' }, 'Body'), textarea({ id: 'body', class: 'mono', spellcheck: false, value: text, 'aria-describedby': 'body-fault', onInput: (/** @type {import('./ui.js').Typed} */ e) => setText(e.target.value) }),
-        p({ id: 'body-fault', class: 'verdict', role: 'status' }, text && (fault(text) ? [chip('bad', 'cross', 'not JSON'), ' ', fault(text)] : [chip('ok', 'check', 'valid JSON'), ' sent exactly as shown'])))),
+          h(Select, {
+            label: 'Event',
+            value: sample?.event ?? '',
+            onChange: v => choose(name(/** @type {Sample} */ (samples.find(s => s.event === v)))),
+            options: [...new Set(samples.map(s => s.event))].map(e => [e, e]),
+          }),
+          h(Select, {
+            label: 'Variant',
+            value: sample ? name(sample) : '',
+            onChange: choose,
+            options: variants.map(s => [name(s), `${s.summary} (${s.variant})`]),
+          }),
+          div(
+            { class: 'actions' },
+            button({ type: 'button', class: 'button', onClick: reload }, icon('retry'), 'Set new id and time'),
+          ),
+        ),
+        h(Destination, { hooks, text, sample }),
+      ),
+      div(
+        { class: 'editor' },
+        label({ for: 'body' }, 'Body'),
+        textarea({
+          id: 'body',
+          class: 'mono',
+          spellcheck: false,
+          value: text,
+          'aria-describedby': 'body-fault',
+          onInput: (/** @type {import('./ui.js').Typed} */ e) => setText(e.target.value),
+        }),
+        p(
+          { id: 'body-fault', class: 'verdict', role: 'status' },
+          text &&
+            (fault(text)
+              ? [chip('bad', 'cross', 'not JSON'), ' ', fault(text)]
+              : [chip('ok', 'check', 'valid JSON'), ' sent exactly as shown']),
+        ),
+      ),
+    ),
   });
 }
 
@@ -66,32 +113,90 @@ function Destination({ hooks, text, sample }) {
   const send = (/** @type {Event} */ e) => {
     e.preventDefault();
     const to = toHook ? { webhook_id: target.webhook_id } : { url, secret, hash_function: hash };
-    attempt(() => call('POST', '/events', `{"body":${text},${JSON.stringify(to).slice(1)}`), (/** @type {FullDelivery} */ d) => { setSent(d.id); return ['Event sent.', ['Delivery', `#/deliveries/${d.id}`]]; });
+    attempt(
+      () => call('POST', '/events', `{"body":${text},${JSON.stringify(to).slice(1)}`),
+      (/** @type {FullDelivery} */ d) => {
+        setSent(d.id);
+        return ['Event sent.', ['Delivery', `#/deliveries/${d.id}`]];
+      },
+    );
   };
   const edited = text !== (sample && pretty(sample.body));
-  return form({ class: 'card form', onSubmit: send },
+  return form(
+    { class: 'card form', onSubmit: send },
     h2('Target'),
-    h(Choice, { label: 'Destination', value: toHook ? 'webhook' : 'url', onChange: setKind, options: [['webhook', 'A webhook'], ['url', 'A URL']] }),
-    toHook ? h(Select, { label: 'Webhook', value: target.webhook_id, onChange: setHook, options: hooks.map(w => [w.webhook_id, `${w.webhook_id}: ${w.url}`]) })
-      : [kind === 'webhook' && p({ class: 'dim' }, 'This account has no webhooks. Create one first.'),
-        h(Field, { label: 'URL', value: url, onInput: setUrl, hint: 'http://localhost:9000/hook', mono: true }),
-        h(Field, { label: 'Secret', value: secret, onInput: setSecret, mono: true }),
-        h(Choice, { label: 'Hash function', value: hash, onChange: setHash, options: [['sha256', 'SHA-256'], ['sha512', 'SHA-512']] })],
-    h(Doing, { label: 'Send' }, button({ class: 'button main', disabled: !!fault(text) || (!toHook && !(url && secret)) }, icon('send'), 'Send signed')),
+    h(Choice, {
+      label: 'Destination',
+      value: toHook ? 'webhook' : 'url',
+      onChange: setKind,
+      options: [
+        ['webhook', 'A webhook'],
+        ['url', 'A URL'],
+      ],
+    }),
+    toHook
+      ? h(Select, {
+          label: 'Webhook',
+          value: target.webhook_id,
+          onChange: setHook,
+          options: hooks.map(w => [w.webhook_id, `${w.webhook_id}: ${w.url}`]),
+        })
+      : [
+          kind === 'webhook' && p({ class: 'dim' }, 'This account has no webhooks. Create one first.'),
+          h(Field, { label: 'URL', value: url, onInput: setUrl, hint: 'http://localhost:9000/hook', mono: true }),
+          h(Field, { label: 'Secret', value: secret, onInput: setSecret, mono: true }),
+          h(Choice, {
+            label: 'Hash function',
+            value: hash,
+            onChange: setHash,
+            options: [
+              ['sha256', 'SHA-256'],
+              ['sha512', 'SHA-512'],
+            ],
+          }),
+        ],
+    h(
+      Doing,
+      { label: 'Send' },
+      button(
+        { class: 'button main', disabled: !!fault(text) || (!toHook && !(url && secret)) },
+        icon('send'),
+        'Send signed',
+      ),
+    ),
     sent && h(Sent, { key: sent, id: sent }),
-    sample && div(div({ class: 'label' }, edited ? 'Shell command for the unedited sample' : 'Shell command'),
-      code(shell(sample, toHook ? target.url : url || 'URL', toHook ? target.hash_function ?? 'sha256' : hash))));
+    sample &&
+      div(
+        div({ class: 'label' }, edited ? 'Shell command for the unedited sample' : 'Shell command'),
+        code(shell(sample, toHook ? target.url : url || 'URL', toHook ? (target.hash_function ?? 'sha256') : hash)),
+      ),
+  );
 }
 
 /** The command that sends a sample. @param {Sample} sample @param {string} url @param {string} hash */
-const shell = (sample, url, hash) => [
-  `mockserver trigger ${sample.event}`, sample.variant !== 'default' && `--variant ${sample.variant}`, `--url ${quote(url)}`, '--secret SECRET', hash !== 'sha256' && `--hash-function ${hash}`,
-].filter(Boolean).join(' \\\n  ');
+const shell = (sample, url, hash) =>
+  [
+    `mockserver trigger ${sample.event}`,
+    sample.variant !== 'default' && `--variant ${sample.variant}`,
+    `--url ${quote(url)}`,
+    '--secret SECRET',
+    hash !== 'sha256' && `--hash-function ${hash}`,
+  ]
+    .filter(Boolean)
+    .join(' \\\n  ');
 
 /** The result of the delivery. @param {{id: string}} props */
 function Sent({ id }) {
-  const { data: d } = /** @type {ReturnType<typeof useFetch<FullDelivery>>} */ (useFetch('/deliveries/' + id, ['delivery']));
+  const { data: d } = /** @type {ReturnType<typeof useFetch<FullDelivery>>} */ (
+    useFetch('/deliveries/' + id, ['delivery'])
+  );
   if (!d) return null;
   const last = d.attempts.at(-1);
-  return div({ class: 'sent', role: 'status' }, h(Track, { d }), state(d), span({ class: 'dim cut' }, last?.error || last?.response || ''), a({ href: `#/deliveries/${id}` }, 'Delivery'));
+  return div(
+    { class: 'sent', role: 'status' },
+    h(Track, { d }),
+    state(d),
+    span({ class: 'dim cut' }, last?.error || last?.response || ''),
+    a({ href: `#/deliveries/${id}` }, 'Delivery'),
+  );
 }

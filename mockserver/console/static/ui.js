@@ -14,21 +14,71 @@ import { setParams, useParam } from './place.js';
 const isProps = (/** @type {unknown} */ x) => x?.constructor === Object; // a VNode has no constructor
 
 /** Elements by their name: p({ class: 'dim' }, 'text', strong('more')). */
-export const tags = /** @type {Record<string, Tag>} */ (new Proxy({}, {
-  get: (_, name) => (/** @type {any} */ first, /** @type {Child[]} */ ...children) =>
-    isProps(first) ? h(String(name), first, ...children) : h(String(name), null, first, ...children),
-}));
-const { a, button, dd, div, dl, dt, fieldset, h1, h2, header, input, kbd, label, legend, option, p, path, pre, section, select, small, span, svg } = tags;
+export const tags = /** @type {Record<string, Tag>} */ (
+  new Proxy(
+    {},
+    {
+      get:
+        (_, name) =>
+        (/** @type {any} */ first, /** @type {Child[]} */ ...children) =>
+          isProps(first) ? h(String(name), first, ...children) : h(String(name), null, first, ...children),
+    },
+  )
+);
+const {
+  a,
+  button,
+  dd,
+  div,
+  dl,
+  dt,
+  fieldset,
+  h1,
+  h2,
+  header,
+  input,
+  kbd,
+  label,
+  legend,
+  option,
+  p,
+  path,
+  pre,
+  section,
+  select,
+  small,
+  span,
+  svg,
+} = tags;
 
 /** @param {string} name @param {string} [title] for screen readers; without it the icon is decoration */
-export const icon = (name, title) => svg({ class: 'icon', viewBox: '0 0 16 16', role: title && 'img', 'aria-label': title, 'aria-hidden': title ? undefined : 'true' }, path({ d: paths[name] }));
+export const icon = (name, title) =>
+  svg(
+    {
+      class: 'icon',
+      viewBox: '0 0 16 16',
+      role: title && 'img',
+      'aria-label': title,
+      'aria-hidden': title ? undefined : 'true',
+    },
+    path({ d: paths[name] }),
+  );
 
 /** Invisible characters and characters that change the direction of text. Joiners are excluded, because emoji need them. */
 export const unseen = /([\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb])/u;
 
 /** Untrusted text with its invisible characters made visible. @param {string} [text] */
-export const seen = text => (text ?? '').split(unseen).map((s, i) => i % 2
-  ? span({ class: 'unseen', key: i, title: 'an invisible character' }, 'U+' + s.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')) : s);
+export const seen = text =>
+  (text ?? '')
+    .split(unseen)
+    .map((s, i) =>
+      i % 2
+        ? span(
+            { class: 'unseen', key: i, title: 'an invisible character' },
+            'U+' + s.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0'),
+          )
+        : s,
+    );
 
 /** A state as text with a color and an icon. @param {string} tone @param {string} sign @param {Child[]} words */
 export const chip = (tone, sign, ...words) => span({ class: `chip ${tone}` }, sign && icon(sign), ...words);
@@ -52,7 +102,11 @@ export function Copy({ value, label, text }) {
     setDone(true);
     setTimeout(() => setDone(false), 1200);
   };
-  return button({ type: 'button', class: text ? 'button' : 'bare', onClick, 'aria-label': text ? undefined : label, title: label }, icon(done ? 'check' : 'copy'), text);
+  return button(
+    { type: 'button', class: text ? 'button' : 'bare', onClick, 'aria-label': text ? undefined : label, title: label },
+    icon(done ? 'check' : 'copy'),
+    text,
+  );
 }
 
 /** A group of controls that is disabled while the connection is lost. @param {{label: string, class?: string, children: Child}} props */
@@ -76,20 +130,55 @@ export function Tabs({ label, tabs, value, onChange }) {
     onChange(next.id);
     document.getElementById(id + next.id)?.focus();
   };
-  return div({ class: 'tabs' },
-    div({ class: 'tablist', role: 'tablist', 'aria-label': label, onKeyDown },
-      tabs.map(t => button({
-        type: 'button', role: 'tab', key: t.id, id: id + t.id, 'aria-selected': String(t === now), 'aria-controls': t === now ? id + 'panel' : undefined,
-        tabindex: t === now ? 0 : -1, onClick: () => onChange(t.id),
-      }, t.label, t.count ? span({ class: 'count' }, t.count) : null))),
-    div({ class: 'tabpanel', role: 'tabpanel', id: id + 'panel', 'aria-labelledby': id + now.id, key: now.id, tabindex: 0 }, now.panel()));
+  return div(
+    { class: 'tabs' },
+    div(
+      { class: 'tablist', role: 'tablist', 'aria-label': label, onKeyDown },
+      tabs.map(t =>
+        button(
+          {
+            type: 'button',
+            role: 'tab',
+            key: t.id,
+            id: id + t.id,
+            'aria-selected': String(t === now),
+            'aria-controls': t === now ? id + 'panel' : undefined,
+            tabindex: t === now ? 0 : -1,
+            onClick: () => onChange(t.id),
+          },
+          t.label,
+          t.count ? span({ class: 'count' }, t.count) : null,
+        ),
+      ),
+    ),
+    div(
+      {
+        class: 'tabpanel',
+        role: 'tabpanel',
+        id: id + 'panel',
+        'aria-labelledby': id + now.id,
+        key: now.id,
+        tabindex: 0,
+      },
+      now.panel(),
+    ),
+  );
 }
 
 /** A choice between a few options: radio buttons in a row. @param {{label: string, options: [string, string][], value: string, onChange: (v: string) => void}} props */
 export function Choice({ label: name, options, value, onChange }) {
   const group = useId();
-  return fieldset({ class: 'choice' }, legend({ class: 'hidden' }, name),
-    options.map(([v, text]) => label({ key: v }, input({ type: 'radio', name: group, checked: v === value, onChange: () => onChange(v) }), span(text))));
+  return fieldset(
+    { class: 'choice' },
+    legend({ class: 'hidden' }, name),
+    options.map(([v, text]) =>
+      label(
+        { key: v },
+        input({ type: 'radio', name: group, checked: v === value, onChange: () => onChange(v) }),
+        span(text),
+      ),
+    ),
+  );
 }
 
 /** The attributes of a button that a key presses, see useKeys. @param {string} [name] */
@@ -114,31 +203,64 @@ export function Menu({ label, sign, keyed, atOnce, bare, items, onPick }) {
     box.current?.previousElementSibling?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); // Chromium scrolls a fieldset back when a menu in it opens or closes
     if (e.newState === 'open') buttons()[0]?.focus({ preventScroll: true });
   };
-  const pick = (/** @type {string} */ v) => { box.current?.hidePopover(); onPick(v); };
+  const pick = (/** @type {string} */ v) => {
+    box.current?.hidePopover();
+    onPick(v);
+  };
   return [
-    atOnce ? span({ class: 'split' }, button({ type: 'button', class: 'button', onClick: () => onPick(atOnce), ...key(keyed) }, icon(sign), label),
-      button({ type: 'button', class: 'button', popovertarget: id, 'aria-label': `${label}: more`, title: 'More' }, icon('down')))
-      : bare ? button({ type: 'button', class: 'bare', popovertarget: id, 'aria-label': label, title: label }, icon(sign))
-      : button({ type: 'button', class: 'button', popovertarget: id, ...key(keyed) }, icon(sign), label, icon('down')),
-    div({ popover: 'auto', id, class: 'menu', ref: box, onKeyDown, onToggle },
-      items.map(it => button({ type: 'button', key: it.value, onClick: () => pick(it.value) }, span(it.label), it.note && small(it.note)))),
+    atOnce
+      ? span(
+          { class: 'split' },
+          button({ type: 'button', class: 'button', onClick: () => onPick(atOnce), ...key(keyed) }, icon(sign), label),
+          button(
+            { type: 'button', class: 'button', popovertarget: id, 'aria-label': `${label}: more`, title: 'More' },
+            icon('down'),
+          ),
+        )
+      : bare
+        ? button({ type: 'button', class: 'bare', popovertarget: id, 'aria-label': label, title: label }, icon(sign))
+        : button(
+            { type: 'button', class: 'button', popovertarget: id, ...key(keyed) },
+            icon(sign),
+            label,
+            icon('down'),
+          ),
+    div(
+      { popover: 'auto', id, class: 'menu', ref: box, onKeyDown, onToggle },
+      items.map(it =>
+        button(
+          { type: 'button', key: it.value, onClick: () => pick(it.value) },
+          span(it.label),
+          it.note && small(it.note),
+        ),
+      ),
+    ),
   ];
 }
 
 /** JSON with colors. It consists of text nodes, never of markup. @param {string} raw @param {boolean} [indent] */
 export function json(raw, indent) {
   let shown = raw;
-  if (indent) try { shown = JSON.stringify(JSON.parse(raw), null, 2); } catch { /* not JSON: shown as it is */ }
+  if (indent)
+    try {
+      shown = JSON.stringify(JSON.parse(raw), null, 2);
+    } catch {
+      /* not JSON: shown as it is */
+    }
   const parts = shown.split(/("(?:[^"\\]|\\.)*"(?:\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/);
-  return code(parts.map((s, i) => i % 2 ? span({ class: kindOf(s) }, s) : s));
+  return code(parts.map((s, i) => (i % 2 ? span({ class: kindOf(s) }, s) : s)));
 }
-const kindOf = (/** @type {string} */ s) => s.endsWith(':') ? 'k' : s[0] === '"' ? 's' : /^[tfn]/.test(s) ? 'b' : 'n';
+const kindOf = (/** @type {string} */ s) => (s.endsWith(':') ? 'k' : s[0] === '"' ? 's' : /^[tfn]/.test(s) ? 'b' : 'n');
 
 /** Text that can be long. It scrolls, so the keyboard must reach it. @param {Child[]} what */
 export const code = (...what) => pre({ class: 'code', tabindex: 0 }, ...what);
 
 /** @param {[string, Child][]} rows */
-export const pairs = rows => dl({ class: 'pairs' }, rows.map(([k, v]) => div({ key: k }, dt(k), dd(v))));
+export const pairs = rows =>
+  dl(
+    { class: 'pairs' },
+    rows.map(([k, v]) => div({ key: k }, dt(k), dd(v))),
+  );
 
 /**
  * A list and its open record, side by side. A narrow page shows one of them.
@@ -146,28 +268,58 @@ export const pairs = rows => dl({ class: 'pairs' }, rows.map(([k, v]) => div({ k
  */
 export function Split({ title, count, open, home, side, tools, list, detail }) {
   return [
-    section({ class: 'list', 'aria-label': title, 'data-open': open },
-      header(h1(title), count !== undefined && span({ class: 'count' }, count.toLocaleString('en')), span({ class: 'side' }, side, h(Density, {}))), tools, list),
-    section({ class: 'detail', tabindex: -1, 'aria-label': 'Details', 'data-open': open }, open && h1({ class: 'back' }, a({ href: home }, icon('back'), title)), detail),
+    section(
+      { class: 'list', 'aria-label': title, 'data-open': open },
+      header(
+        h1(title),
+        count !== undefined && span({ class: 'count' }, count.toLocaleString('en')),
+        span({ class: 'side' }, side, h(Density, {})),
+      ),
+      tools,
+      list,
+    ),
+    section(
+      { class: 'detail', tabindex: -1, 'aria-label': 'Details', 'data-open': open },
+      open && h1({ class: 'back' }, a({ href: home }, icon('back'), title)),
+      detail,
+    ),
   ];
 }
 
 /** A page without a list. @param {{title: string, count?: number, side?: Child, children: Child}} props */
-export const Page = ({ title, count, side, children }) => section({ class: 'page', tabindex: 0, 'aria-label': title }, header(h1(title), count !== undefined && span({ class: 'count' }, count.toLocaleString('en')), side && span({ class: 'side' }, side)), children);
+export const Page = ({ title, count, side, children }) =>
+  section(
+    { class: 'page', tabindex: 0, 'aria-label': title },
+    header(
+      h1(title),
+      count !== undefined && span({ class: 'count' }, count.toLocaleString('en')),
+      side && span({ class: 'side' }, side),
+    ),
+    children,
+  );
 
 /** The button for rows of one line. It changes the address, and useShared applies the change. */
 function Density() {
   const compact = useDensity() === 'compact';
-  return button({
-    type: 'button', class: 'bare', 'aria-pressed': String(compact), 'aria-label': 'Compact rows', title: compact ? 'Multi-line rows' : 'Single-line rows',
-    onClick: () => setParams({ density: compact ? 'comfortable' : 'compact' }),
-  }, icon(compact ? 'rows' : 'list'));
+  return button(
+    {
+      type: 'button',
+      class: 'bare',
+      'aria-pressed': String(compact),
+      'aria-label': 'Compact rows',
+      title: compact ? 'Multi-line rows' : 'Single-line rows',
+      onClick: () => setParams({ density: compact ? 'comfortable' : 'compact' }),
+    },
+    icon(compact ? 'rows' : 'list'),
+  );
 }
 
 /** The title of the open record. It gets the focus if the list is hidden. @param {{text: string, sign?: Child}} props */
 export function Heading({ text, sign }) {
   const el = useRef(/** @type {HTMLElement|null} */ (null));
-  useEffect(() => { if (narrow()) el.current?.focus(); }, []);
+  useEffect(() => {
+    if (narrow()) el.current?.focus();
+  }, []);
   return h2({ tabindex: -1, dir: 'auto', ref: el, title: text }, sign, seen(text));
 }
 const phone = matchMedia('(max-width: 860px)');
@@ -189,8 +341,22 @@ export function useNarrow() {
 export const fields = 'input:not([type=radio], [type=checkbox]), textarea, select';
 
 /** A button that chooses a file. @param {{text: string, label: string, accept: string, onFile: (file: File) => unknown}} props */
-export const FileButton = ({ text, label: name, accept, onFile }) => label({ class: 'button file' }, icon('page'), text,
-  input({ type: 'file', accept, 'aria-label': name, onChange: (/** @type {Typed} */ e) => { const [file] = e.target.files ?? []; e.target.value = ''; if (file) onFile(file); } }));
+export const FileButton = ({ text, label: name, accept, onFile }) =>
+  label(
+    { class: 'button file' },
+    icon('page'),
+    text,
+    input({
+      type: 'file',
+      accept,
+      'aria-label': name,
+      onChange: (/** @type {Typed} */ e) => {
+        const [file] = e.target.files ?? [];
+        e.target.value = '';
+        if (file) onFile(file);
+      },
+    }),
+  );
 
 /** Calls f with text that is pasted outside fields, dialogs and menus. @param {(text: string) => void} [f] */
 export function usePaste(f) {
@@ -209,27 +375,70 @@ export function usePaste(f) {
 }
 
 /** @param {{value: string, label: string, onInput: (v: string) => void}} props */
-export const Search = ({ value, label: name, onInput }) => div({ class: 'search' }, icon('search'),
-  input({ type: 'search', id: 'filter', 'aria-label': name, placeholder: name, value, onInput: (/** @type {Typed} */ e) => onInput(e.target.value) }), kbd({ 'aria-hidden': 'true' }, '/'));
+export const Search = ({ value, label: name, onInput }) =>
+  div(
+    { class: 'search' },
+    icon('search'),
+    input({
+      type: 'search',
+      id: 'filter',
+      'aria-label': name,
+      placeholder: name,
+      value,
+      onInput: (/** @type {Typed} */ e) => onInput(e.target.value),
+    }),
+    kbd({ 'aria-hidden': 'true' }, '/'),
+  );
 
 /** A choice between many options. @param {{label: string, options: [string, string][], value: string, onChange: (v: string) => void, id?: string, hidden?: boolean}} props */
 export function Select({ label: name, options, value, onChange, id, hidden }) {
   const made = useId();
   const mine = id ?? made;
-  return div({ class: 'pick' }, label({ for: mine, class: hidden ? 'hidden' : '' }, name),
-    select({ id: mine, value, onChange: (/** @type {Typed} */ e) => onChange(e.target.value) }, options.map(([v, text]) => option({ key: v, value: v, selected: v === value }, text))));
+  return div(
+    { class: 'pick' },
+    label({ for: mine, class: hidden ? 'hidden' : '' }, name),
+    select(
+      { id: mine, value, onChange: (/** @type {Typed} */ e) => onChange(e.target.value) },
+      options.map(([v, text]) => option({ key: v, value: v, selected: v === value }, text)),
+    ),
+  );
 }
 
 /** A text field with its label above. @param {{label: string, value: string, onInput: (v: string) => void, hint?: string, type?: string, list?: string, mono?: boolean, min?: number, max?: number, step?: string}} props */
 export function Field({ label: name, value, onInput, hint, type, list, mono, min, max, step }) {
   const id = useId();
-  return div({ class: 'pick' }, label({ for: id }, name),
-    input({ id, type: type ?? 'text', value, list, min, max, step, placeholder: hint, class: mono ? 'mono' : '', autocomplete: 'off', spellcheck: false, onInput: (/** @type {Typed} */ e) => onInput(e.target.value) }));
+  return div(
+    { class: 'pick' },
+    label({ for: id }, name),
+    input({
+      id,
+      type: type ?? 'text',
+      value,
+      list,
+      min,
+      max,
+      step,
+      placeholder: hint,
+      class: mono ? 'mono' : '',
+      autocomplete: 'off',
+      spellcheck: false,
+      onInput: (/** @type {Typed} */ e) => onInput(e.target.value),
+    }),
+  );
 }
 
 /** @param {{label: Child, checked: boolean, onChange: (on: boolean) => void, kind?: string}} props */
-export const Tick = ({ label: name, checked, onChange, kind }) => label({ class: kind ?? 'tick' },
-  input({ type: 'checkbox', role: kind === 'switch' ? 'switch' : undefined, checked, onChange: (/** @type {Typed} */ e) => onChange(e.target.checked) }), span(name));
+export const Tick = ({ label: name, checked, onChange, kind }) =>
+  label(
+    { class: kind ?? 'tick' },
+    input({
+      type: 'checkbox',
+      role: kind === 'switch' ? 'switch' : undefined,
+      checked,
+      onChange: (/** @type {Typed} */ e) => onChange(e.target.checked),
+    }),
+    span(name),
+  );
 
 /** @param {string} sign @param {string} title @param {Child[]} words */
 export const empty = (sign, title, ...words) => div({ class: 'empty' }, icon(sign), h2(title), p(...words));
@@ -252,15 +461,34 @@ export async function attempt(what, done) {
 
 export function Toasts() {
   const [t, set] = useState(/** @type {ToastContent|null} */ (null));
-  useEffect(() => { show = set; }, []);
+  useEffect(() => {
+    show = set;
+  }, []);
   useEffect(() => {
     if (!t) return;
     const x = setTimeout(() => set(null), t.undo ? 12_000 : 6000);
     return () => clearTimeout(x);
   }, [t]);
   const { undo, link } = t ?? {};
-  return div({ class: 'toasts', role: 'status' }, t && div({ class: 'toast', key: t.key }, span(typeof t.text === 'string' ? seen(t.text) : t.text), link && a({ href: link[1] }, link[0]),
-    undo && button({ type: 'button', 'aria-keyshortcuts': 'z', title: 'Key: z', onClick: () => attempt(undo, () => ['Undone.']) }, 'Undo')));
+  return div(
+    { class: 'toasts', role: 'status' },
+    t &&
+      div(
+        { class: 'toast', key: t.key },
+        span(typeof t.text === 'string' ? seen(t.text) : t.text),
+        link && a({ href: link[1] }, link[0]),
+        undo &&
+          button(
+            {
+              type: 'button',
+              'aria-keyshortcuts': 'z',
+              title: 'Key: z',
+              onClick: () => attempt(undo, () => ['Undone.']),
+            },
+            'Undo',
+          ),
+      ),
+  );
 }
 
 /** The number of pages of a list. @param {number} count @param {number} perPage */
@@ -275,7 +503,10 @@ export function usePages(query, perPage) {
   const [shown, show] = useParam('page');
   const before = useRef(query);
   const setPage = (/** @type {number} */ n) => show(n > 1 ? String(n) : '');
-  useEffect(() => { if (before.current !== query) setPage(1); before.current = query; }, [query]);
+  useEffect(() => {
+    if (before.current !== query) setPage(1);
+    before.current = query;
+  }, [query]);
   return { page: Math.max(1, Math.trunc(Number(shown)) || 1), setPage, perPage };
 }
 
@@ -286,7 +517,9 @@ export function usePages(query, perPage) {
  */
 export function useRanOut({ page, setPage, perPage }, got) {
   const out = !!got && !got.data.length && page > 1;
-  useEffect(() => { if (out) setPage(Math.min(page - 1, pagesOf(got?.pagination?.count ?? 0, perPage))); }, [out, got]);
+  useEffect(() => {
+    if (out) setPage(Math.min(page - 1, pagesOf(got?.pagination?.count ?? 0, perPage)));
+  }, [out, got]);
   return out;
 }
 
@@ -294,19 +527,43 @@ export function useRanOut({ page, setPage, perPage }, got) {
 export function Pager({ pages: { page, setPage, perPage }, count }) {
   const last = pagesOf(count, perPage);
   if (last === 1) return null;
-  return div({ class: 'pager', role: 'group', 'aria-label': 'Pages' },
-    button({ type: 'button', class: 'button', disabled: page === 1, onClick: () => setPage(page - 1) }, icon('back'), 'Previous'),
-    label(span({ class: 'hidden' }, 'Page'),
-      input({ type: 'number', min: 1, max: last, value: page, onChange: (/** @type {Typed} */ e) => setPage(Math.min(last, Math.max(1, Math.trunc(Number(e.target.value)) || 1))) })),
+  return div(
+    { class: 'pager', role: 'group', 'aria-label': 'Pages' },
+    button(
+      { type: 'button', class: 'button', disabled: page === 1, onClick: () => setPage(page - 1) },
+      icon('back'),
+      'Previous',
+    ),
+    label(
+      span({ class: 'hidden' }, 'Page'),
+      input({
+        type: 'number',
+        min: 1,
+        max: last,
+        value: page,
+        onChange: (/** @type {Typed} */ e) =>
+          setPage(Math.min(last, Math.max(1, Math.trunc(Number(e.target.value)) || 1))),
+      }),
+    ),
     span({ class: 'num dim' }, `of ${last.toLocaleString('en')}`),
-    button({ type: 'button', class: 'button', disabled: page >= last, onClick: () => setPage(page + 1) }, 'Next', icon('next')));
+    button(
+      { type: 'button', class: 'button', disabled: page >= last, onClick: () => setPage(page + 1) },
+      'Next',
+      icon('next'),
+    ),
+  );
 }
 
 /** A word quoted for a shell. @param {string} s */
 export const quote = s => `'${s.replaceAll("'", `'\\''`)}'`;
 
 /** A request as a curl command. @param {string} method @param {string} url @param {string[]} headers quoted for a shell @param {string} [body] */
-export const curl = (method, url, headers, body) => [`curl -i ${method === 'HEAD' ? '-I' : `-X ${/^[A-Z]+$/.test(method) ? method : quote(method)}`}${/[[\]{}]/.test(url) ? ' -g' : ''}${/\/\.\.?(\/|\?|$)/.test(url) ? ' --path-as-is' : ''} ${quote(url)}`, ...headers.map(h => `-H ${h}`), ...(body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : [])].join(' \\\n  ');
+export const curl = (method, url, headers, body) =>
+  [
+    `curl -i ${method === 'HEAD' ? '-I' : `-X ${/^[A-Z]+$/.test(method) ? method : quote(method)}`}${/[[\]{}]/.test(url) ? ' -g' : ''}${/\/\.\.?(\/|\?|$)/.test(url) ? ' --path-as-is' : ''} ${quote(url)}`,
+    ...headers.map(h => `-H ${h}`),
+    ...(body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : []),
+  ].join(' \\\n  ');
 
 /** A number with its noun. @param {number} n @param {string} one @param {string} [many] */
 export const counted = (n, one, many = one + 's') => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;

@@ -9,7 +9,10 @@ const most = 2000;
 const read = { mark: { id: '', time: '' }, opened: new Set(), count: 0, version: 0 };
 /** @type {Set<() => void>} */
 const listeners = new Set();
-const notify = () => { read.version++; for (const f of listeners) f(); };
+const notify = () => {
+  read.version++;
+  for (const f of listeners) f();
+};
 
 /** The stored data. Another page of this origin can store invalid data under the same name. */
 function stored() {
@@ -27,7 +30,9 @@ function recall() {
   notify();
 }
 recall();
-addEventListener('storage', e => { if (e.key === 'read') recall(); }); // changed in another tab
+addEventListener('storage', e => {
+  if (e.key === 'read') recall();
+}); // changed in another tab
 
 function remember() {
   localStorage.setItem('read', JSON.stringify({ mark: read.mark, opened: [...read.opened].slice(-most) }));
@@ -58,7 +63,9 @@ export function useUnread() {
     const f = () => set(n => n + 1);
     listeners.add(f);
     f(); // the value may have changed since the component was rendered
-    return () => { listeners.delete(f); };
+    return () => {
+      listeners.delete(f);
+    };
   }, []);
   return { count: read.count, version: read.version };
 }
@@ -71,8 +78,10 @@ export function useUnread() {
  */
 export function unreadOf(rows) {
   const at = rows?.findIndex(m => m?.id === read.mark.id && m.time === read.mark.time) ?? -1;
-  const late = (/** @type {Message|undefined} */ m, /** @type {number} */ n) => at < 0 ? (m?.time ?? '~') > read.mark.time : n < at;
-  const is = (/** @type {Message|undefined} */ m, /** @type {number} */ n) => late(m, n) && !(m && read.opened.has(name(m)));
+  const late = (/** @type {Message|undefined} */ m, /** @type {number} */ n) =>
+    at < 0 ? (m?.time ?? '~') > read.mark.time : n < at;
+  const is = (/** @type {Message|undefined} */ m, /** @type {number} */ n) =>
+    late(m, n) && !(m && read.opened.has(name(m)));
   let count = 0;
   for (let n = 0; n < (rows?.length ?? 0) && (at < 0 || n < at); n++) if (is(rows?.[n], n)) count++;
   return { is, count };

@@ -12,8 +12,11 @@ const places = { list: 'contacts', template: 'templates', campaign: 'campaigns',
 
 /** A record with its name and its id. @param {{kind: 'list'|'template'|'campaign'|'workflow', id: number, at?: string}} props at: the rest of the address */
 export function Named({ kind, id, at = '' }) {
-  const { data } = /** @type {ReturnType<typeof useFetch<any>>} */ (useFetch(kind === 'template' ? ofAccount(`/templates/${id}`) : `/${kind}s?around=${id}&limit=1`, ['records']));
-  const name = (kind === 'template' ? data : data?.data.find((/** @type {{id: string}} */ r) => r.id === String(id)))?.name;
+  const { data } = /** @type {ReturnType<typeof useFetch<any>>} */ (
+    useFetch(kind === 'template' ? ofAccount(`/templates/${id}`) : `/${kind}s?around=${id}&limit=1`, ['records'])
+  );
+  const name = (kind === 'template' ? data : data?.data.find((/** @type {{id: string}} */ r) => r.id === String(id)))
+    ?.name;
   return a({ href: `#/${places[kind]}/${id}${at}` }, kind, ' ', name && [seen(name), ' '], span({ class: 'dim' }, id));
 }
 
@@ -21,30 +24,92 @@ export function Named({ kind, id, at = '' }) {
 
 /** Everything about the words of a search that explains a missing email. @param {string} q @returns {Promise<Found>} */
 async function look(q) {
-  const of = accountFilter() && `&account_id=${accountFilter()}`, words = encodeURIComponent(q);
-  const [rejected, errors, contacts] = await Promise.all(['/events?event=Email.Rejected&limit=5', '/events?event=Email.Error&limit=5', '/contacts?limit=50'].map(path => call('GET', `${path}&search=${words}${of}`)));
+  const of = accountFilter() && `&account_id=${accountFilter()}`,
+    words = encodeURIComponent(q);
+  const [rejected, errors, contacts] = await Promise.all(
+    ['/events?event=Email.Rejected&limit=5', '/events?event=Email.Error&limit=5', '/contacts?limit=50'].map(path =>
+      call('GET', `${path}&search=${words}${of}`),
+    ),
+  );
   const ids = [...rejected.data, ...errors.data].map(e => e.message_id).filter(Boolean);
   const address = q.split(/\s+/).find(word => word.includes('@'));
   const failed = await Promise.all(ids.map(id => call('GET', `/outbox/${id}`).catch(() => null))); // a message can have been deleted
-  const more = [[rejected, 'rejected email'], [errors, 'failed email'], [contacts, 'contact']].flatMap(([list, noun]) => list.has_more ? [counted(list.total - list.data.length, noun)] : []);
-  const unread = [more.length ? `Not shown: ${more.join(', ')}.` : '', address ? '' : 'The suppression list is searched only for a complete address.'].filter(Boolean);
-  return { failed: failed.filter(Boolean), contacts: contacts.data, suppressed: address ? (await matching(address)).data : [], unread };
+  const more = [
+    [rejected, 'rejected email'],
+    [errors, 'failed email'],
+    [contacts, 'contact'],
+  ].flatMap(([list, noun]) => (list.has_more ? [counted(list.total - list.data.length, noun)] : []));
+  const unread = [
+    more.length ? `Not shown: ${more.join(', ')}.` : '',
+    address ? '' : 'The suppression list is searched only for a complete address.',
+  ].filter(Boolean);
+  return {
+    failed: failed.filter(Boolean),
+    contacts: contacts.data,
+    suppressed: address ? (await matching(address)).data : [],
+    unread,
+  };
 }
 
 /** @param {{q: string}} props */
 export function Why({ q }) {
   const { info } = useSession();
-  const { data, error } = /** @type {ReturnType<typeof useFetch<Found>>} */ (useFetch(q && `why ${q} ${accountFilter()}`, ['event', 'records'], () => look(q)));
+  const { data, error } = /** @type {ReturnType<typeof useFetch<Found>>} */ (
+    useFetch(q && `why ${q} ${accountFilter()}`, ['event', 'records'], () => look(q))
+  );
   if (error) return empty('warn', 'Loading failed', error);
   if (!data) return null;
   const { failed, contacts, suppressed, unread } = data;
   const none = !failed.length && !contacts.length && !suppressed.length;
-  return section({ class: 'why', 'aria-label': 'Why no email' },
+  return section(
+    { class: 'why', 'aria-label': 'Why no email' },
     h3('Why no email?'),
-    none && p({ class: 'dim' }, `No email was rejected or failed in the latest ${info?.events_kept.toLocaleString('en')} events, no contact matches, and no suppressed address was found. Check `, a({ href: `#/requests?q=${encodeURIComponent(q)}` }, 'the requests'), '.'),
-    !none && ul({ class: 'links' },
-      failed.map(m => li({ key: m.id }, a({ href: `#/inbox/${m.id}` }, icon('mail'), chip('bad', m.status === 'error' ? 'warn' : 'block', m.status), span({ class: 'cut' }, seen(m.reason || m.error), ' · ', seen(m.subject)), when(m.time)))),
-      suppressed.map(s => li({ key: s.email }, a({ href: '#/suppressed?q=' + encodeURIComponent(s.email) }, icon('block'), chip('bad', '', 'suppressed'), span({ class: 'cut' }, s.email), s.created_on && when(new Date(s.created_on * 1000).toISOString())))),
-      contacts.map(c => li({ key: c.id }, a({ href: `#/contacts/${c.list_id}/${c.id}` }, icon('people'), state(c), span({ class: 'cut' }, seen(c.email), ' on list ', seen(c.list_name)))))),
-    unread.length > 0 && p({ class: 'dim' }, unread.join(' ')));
+    none &&
+      p(
+        { class: 'dim' },
+        `No email was rejected or failed in the latest ${info?.events_kept.toLocaleString('en')} events, no contact matches, and no suppressed address was found. Check `,
+        a({ href: `#/requests?q=${encodeURIComponent(q)}` }, 'the requests'),
+        '.',
+      ),
+    !none &&
+      ul(
+        { class: 'links' },
+        failed.map(m =>
+          li(
+            { key: m.id },
+            a(
+              { href: `#/inbox/${m.id}` },
+              icon('mail'),
+              chip('bad', m.status === 'error' ? 'warn' : 'block', m.status),
+              span({ class: 'cut' }, seen(m.reason || m.error), ' · ', seen(m.subject)),
+              when(m.time),
+            ),
+          ),
+        ),
+        suppressed.map(s =>
+          li(
+            { key: s.email },
+            a(
+              { href: '#/suppressed?q=' + encodeURIComponent(s.email) },
+              icon('block'),
+              chip('bad', '', 'suppressed'),
+              span({ class: 'cut' }, s.email),
+              s.created_on && when(new Date(s.created_on * 1000).toISOString()),
+            ),
+          ),
+        ),
+        contacts.map(c =>
+          li(
+            { key: c.id },
+            a(
+              { href: `#/contacts/${c.list_id}/${c.id}` },
+              icon('people'),
+              state(c),
+              span({ class: 'cut' }, seen(c.email), ' on list ', seen(c.list_name)),
+            ),
+          ),
+        ),
+      ),
+    unread.length > 0 && p({ class: 'dim' }, unread.join(' ')),
+  );
 }
