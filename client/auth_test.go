@@ -255,7 +255,7 @@ func TestTokenReplacedConcurrently(t *testing.T) {
 		t.Error("the token source was called")
 		return Token{}, nil
 	}, 0)
-	ctx := duringGet{t.Context(), func() { tokens.keep(&cachedToken{token: "t"}) }}
+	ctx := duringGet{t.Context(), func() { tokens.setCurrent(&cachedToken{token: "t"}) }}
 	if g, err := tokens.get(ctx, nil); err != nil || g.token != "t" {
 		t.Errorf("got %+v, %v", g, err)
 	}

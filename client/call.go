@@ -9,27 +9,40 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// call is the state of one operation, which the client's layers read and
-// update.
+// call is the state of one operation. One goroutine passes it through the layers. The comments of the groups name the
+// layer that writes the fields. The other layers only read them.
 type call struct {
+	// The method of the client.
 	request
-	options  options            // from the caller's context
-	payload  *payload           // the encoded body, or nil
-	decode   func([]byte) error // reads the body of a 2xx response
-	token    string
-	attempts int
-	free     int // attempts that do not count toward the maximum
-	lookups  int // attempts of a lookup, which include rejected ones
+	decode func([]byte) error // reads the body of a 2xx response
 
-	status    int           // of the last response; 0 without a response
-	requestID string        // of the last response
-	queued    time.Duration // how long the call waited for the rate limiter
-	waited    time.Duration // the sum of the delays between attempts
-	effect    callEffect    // of the failed attempts
-	ignored   error         // the first value of the last response that has the wrong type
-
-	logger  *slog.Logger // set by withRequestLog; nil means slog.Default
+	// withObserver
 	onRetry []func(ctx context.Context, err error, pause time.Duration)
+
+	// withEncodedBody
+	options options  // from the caller's context
+	payload *payload // the encoded body, or nil
+
+	// withRetries
+	uncounted int           // attempts that do not count toward the maximum
+	retryWait time.Duration // the sum of the delays between attempts
+	effect    callEffect    // of the failed attempts
+
+	// withLookupLimit
+	lookupAttempts int           // attempts of a lookup, which include rejected ones
+	limiterWait    time.Duration // how long the call waited for the rate limiter
+
+	// withToken
+	token string
+
+	// withRequestLog
+	logger *slog.Logger // nil means slog.Default
+
+	// send
+	attempts     int
+	status       int    // of the last response; 0 without a response
+	requestID    string // of the last response
+	ignoredValue error  // the first value of the last response that has the wrong type
 }
 
 // handler sends a request and reads the response. An error that is not an

@@ -108,7 +108,7 @@ func (s *shared) newClient(t *tokens) *Client {
 // newHandler returns a handler that wraps the layers of a call around send, the innermost
 // layer. Each layer is in a file layer_*.go.
 func (s *shared) newHandler(t *tokens) handler {
-	limit := lookups{limiter: s.cfg.LookupLimiter, tokens: t, scope: s.base + "\x00" + s.cfg.Account, retry: s.cfg.Retry}
+	limit := lookupLimit{limiter: s.cfg.LookupLimiter, tokens: t, scope: s.base + "\x00" + s.cfg.Account, retry: s.cfg.Retry}
 
 	h := withToken(s.send, t)             // outside the log, so the log contains the 401 too
 	h = withLookupLimit(h, limit)         // outside the token, which is requested after the wait for the rate limiter

@@ -15,7 +15,7 @@ func confirmed[T any](r request, result T, what string, get func() (T, error), s
 	if err == nil && shown(now) {
 		return now, nil
 	}
-	e := newConclusion(r, fmt.Errorf("the platform did not confirm %s", what))
+	e := newErrorAfterSuccess(r, fmt.Errorf("the platform did not confirm %s", what))
 	e.result, e.effect = unreadable, maybeDone
 	if err != nil {
 		return result, e.wrapping(err)

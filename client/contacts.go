@@ -63,7 +63,7 @@ func refusesResubscribe(err error) bool {
 // activate a contact that has unsubscribed.
 func (s *Contacts) createUnlisted(ctx context.Context, r request, listID int64, email string, refused error) (Contact, error) {
 	if _, err := s.Find(ctx, listID, email); err == nil {
-		return Contact{}, newConclusion(r, fmt.Errorf("%w: %w", ErrContactExists, refused))
+		return Contact{}, newErrorAfterSuccess(r, fmt.Errorf("%w: %w", ErrContactExists, refused))
 	} else if !errors.Is(err, ErrNotFound) {
 		return Contact{}, err
 	}

@@ -53,11 +53,14 @@ type Error struct {
 	Attempts   int           // number of requests
 	Body       []byte        // first 4 KiB of the response; nil for a 2xx, except an HTML page
 
+	// The function that creates an Error sets its fields. A layer that must change the error of an inner layer returns
+	// a copy, with one of the methods whose names begin with "with", or with wrapping.
+
 	cause          error         // the underlying error
 	note           string        // additional text
 	omittedDetails int           // number of omitted details
-	result         attemptResult // of the last attempt
-	effect         callEffect    // of the whole call
+	result         attemptResult // of the last attempt; withLookupLimit replaces it
+	effect         callEffect    // of the whole call; withRetries sets it
 }
 
 // Error returns one line with the operation and the reasons for the failure. Control
@@ -182,6 +185,20 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
+// withResult returns a copy of e with another result.
+func (e *Error) withResult(result attemptResult) *Error {
+	changed := *e
+	changed.result = result
+	return &changed
+}
+
+// withEffect returns a copy of e with another effect.
+func (e *Error) withEffect(effect callEffect) *Error {
+	changed := *e
+	changed.effect = effect
+	return &changed
+}
+
 // withRetryAfter returns a copy of e whose text contains RetryAfter.
 func (e *Error) withRetryAfter() *Error {
 	late := *e
@@ -226,9 +243,9 @@ func newBadRequest(r request, cause error) *Error {
 	return e
 }
 
-// newConclusion returns an error that the client derives from a successful
+// newErrorAfterSuccess returns an error that the client derives from a successful
 // response.
-func newConclusion(r request, cause error) *Error {
+func newErrorAfterSuccess(r request, cause error) *Error {
 	e := newError(r, cause)
 	e.StatusCode = http.StatusOK
 	return e
@@ -243,12 +260,10 @@ func (c *call) newError(cause error) *Error {
 
 // If err is not an [*Error], nothing was sent, and a retry would not help.
 func (c *call) asError(err error) *Error {
-	e, ok := topLevelError(err)
-	if !ok {
-		e = c.newError(err)
+	if e, ok := topLevelError(err); ok {
+		return e
 	}
-	e.Attempts = c.attempts
-	return e
+	return c.newError(err)
 }
 
 // topLevelError returns err if its type is [*Error]. It does not unwrap err, because a wrapped [*Error] may

@@ -314,3 +314,45 @@ func TestContextCause(t *testing.T) {
 		t.Errorf("a call that did not end by its context: %v", err)
 	}
 }
+
+// sharedErrors is a log handler that keeps each error with its state at that time.
+type sharedErrors struct {
+	slog.Handler
+	errs   []*Error
+	before []Error
+}
+
+func (s *sharedErrors) Enabled(context.Context, slog.Level) bool { return true }
+
+func (s *sharedErrors) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if e, ok := a.Value.Any().(*Error); ok {
+			s.errs, s.before = append(s.errs, e), append(s.before, *e)
+		}
+		return true
+	})
+	return nil
+}
+
+// No layer changes an error of an inner layer, because log handlers and observers may have kept it.
+func TestErrorsNeverChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var shared sharedErrors
+		responses := inOrder(
+			respond(500, ""), respond(503, ""), respond(500, ""), // GET
+			respond(500, ""),                                                         // POST
+			respond(429, ""), respond(429, "", "Retry-After", "1"), respond(404, ""), // lookup
+		)
+		c := newBubbleClient(t, responses, func(cfg *Config) { cfg.Logger = slog.New(&shared) })
+		_, err := c.Templates.Get(t.Context(), 1)
+		assert.ErrorIs(t, err, ErrServer)
+		_, err = c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
+		assert.ErrorIs(t, err, ErrOutcomeUnknown)
+		_, err = c.Emails.Get(t.Context(), "1")
+		assert.ErrorIs(t, err, ErrNotFound)
+		assert.Len(t, shared.errs, 7+4, "7 responses and 4 retries")
+		for i, e := range shared.errs {
+			assert.Equal(t, shared.before[i], *e)
+		}
+	})
+}

@@ -164,9 +164,9 @@ func (s *Contacts) Import(
 		sourceErr = fmt.Errorf("source failed after %d contacts: %w", im.report.Read, sourceErr)
 	}
 	if im.failed > 1 {
-		im.first = fmt.Errorf("%d of %d batches failed; first error: %w", im.failed, im.batches, im.first)
+		im.firstError = fmt.Errorf("%d of %d batches failed; first error: %w", im.failed, im.batches, im.firstError)
 	}
-	err := join(sourceErr, im.first, im.stopped)
+	err := join(sourceErr, im.firstError, im.stopped)
 	if !im.report.Complete {
 		err = join(err, ctx.Err(), context.Cause(ctx))
 	}
@@ -186,19 +186,19 @@ type importer struct {
 	wg    sync.WaitGroup
 	limit atomic.Int64 // maximum size of a batch with several contacts
 
-	mu       sync.Mutex // guards the fields below, and is held during callbacks
-	report   *ImportReport
-	window   []*batch            // the batches from the first unfinished batch on, at most Concurrency
-	inFlight map[uint64]struct{} // hashes of the addresses in unfinished batches
-	bytes    int64               // size of the unfinished batches
-	progress sync.Cond           // signals that window, inFlight and bytes have changed
-	spare    []*batch            // batches for reuse
-	batches  int                 // number of finished batches
-	failed   int
-	first    error // error from the first batch that failed
-	stopped  error // reason why the import sends no more batches
-	unsent   bool  // a part of a divided batch was not sent
-	crash    crash // of a callback
+	mu            sync.Mutex // guards the fields below, and is held during callbacks
+	report        *ImportReport
+	window        []*batch            // the batches from the first unfinished batch on, at most Concurrency
+	inFlight      map[uint64]struct{} // hashes of the addresses in unfinished batches
+	bytes         int64               // size of the unfinished batches
+	progress      sync.Cond           // signals that window, inFlight and bytes have changed
+	unusedBatches []*batch            // batches for reuse
+	batches       int                 // number of finished batches
+	failed        int
+	firstError    error // error from the first batch that failed
+	stopped       error // reason why the import sends no more batches
+	unsent        bool  // a part of a divided batch was not sent
+	crash         crash // of a callback
 }
 
 // batch is the part of the source that one request imports. The request omits
@@ -286,7 +286,7 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 // add adds a contact to a batch, sends the batch if it is full, and returns the batch for
 // the next contact. If the import must stop, add returns false.
 func (im *importer) add(ctx context.Context, b *batch, contact ImportContact, sourceIndex int64) (*batch, bool) {
-	if !im.wants(contact) {
+	if !im.isIncluded(contact) {
 		b.to = sourceIndex + 1
 		return b, true
 	}
@@ -310,7 +310,7 @@ func (b *batch) add(contact ImportContact, sourceIndex, size int64) {
 	b.to, b.size = sourceIndex+1, b.size+size
 }
 
-func (im *importer) wants(contact ImportContact) bool {
+func (im *importer) isIncluded(contact ImportContact) bool {
 	if im.opts.Filter == nil {
 		return true
 	}
@@ -322,13 +322,13 @@ func (im *importer) wants(contact ImportContact) bool {
 func (im *importer) batch(from int64) *batch {
 	im.mu.Lock()
 	defer im.mu.Unlock()
-	last := len(im.spare) - 1
+	last := len(im.unusedBatches) - 1
 	if last < 0 {
 		size := im.opts.BatchSize
 		return &batch{from: from, to: from, contacts: make([]ImportContact, 0, size), sourceIndexes: make([]int64, 0, size)}
 	}
-	b := im.spare[last]
-	im.spare = im.spare[:last]
+	b := im.unusedBatches[last]
+	im.unusedBatches = im.unusedBatches[:last]
 	*b = batch{from: from, to: from, contacts: b.contacts[:0], sourceIndexes: b.sourceIndexes[:0], hashes: b.hashes[:0]}
 	return b
 }
@@ -436,7 +436,7 @@ func (im *importer) release(b *batch, c crash) {
 	im.bytes -= b.size
 	clear(b.contacts) // the batch may wait for earlier batches, or for reuse
 	for len(im.window) > 0 && im.window[0].finished {
-		im.spare = append(im.spare, im.window[0])
+		im.unusedBatches = append(im.unusedBatches, im.window[0])
 		im.window = im.window[1:]
 	}
 	im.progress.Broadcast()
@@ -444,7 +444,7 @@ func (im *importer) release(b *batch, c crash) {
 
 func (im *importer) fail(f ImportFailure) {
 	if im.failed++; im.failed == 1 {
-		im.first = fmt.Errorf("contacts %d to %d: %w", f.From, f.To-1, f.Err)
+		im.firstError = fmt.Errorf("contacts %d to %d: %w", f.From, f.To-1, f.Err)
 	}
 	if err := im.opts.OnBatchError(f); err != nil && im.stopped == nil {
 		im.stopped = err

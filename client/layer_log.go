@@ -22,10 +22,7 @@ func withRequestLog(next handler, l *slog.Logger) handler {
 		started := time.Now()
 		err := next(ctx, c)
 		attrs := append(c.attrs(), slog.Duration("duration", time.Since(started)))
-		if e, ok := topLevelError(err); ok {
-			now := *e // a copy, because the outer layers change e later
-			attrs = append(attrs, slog.Any("error", &now))
-		} else if err != nil {
+		if err != nil {
 			attrs = append(attrs, slog.Any("error", err))
 		}
 		c.logger.LogAttrs(ctx, slog.LevelDebug, "platform request", attrs...)
@@ -35,11 +32,11 @@ func withRequestLog(next handler, l *slog.Logger) handler {
 }
 
 func (c *call) warn(ctx context.Context, warned *sync.Map) {
-	if c.dropped != "" {
-		c.warnOnce(ctx, warned, c.dropped, "refused parameter omitted", slog.String("parameter", c.dropped))
+	if c.droppedParameter != "" {
+		c.warnOnce(ctx, warned, c.droppedParameter, "refused parameter omitted", slog.String("parameter", c.droppedParameter))
 	}
-	if c.ignored != nil {
-		c.warnOnce(ctx, warned, "", "response value ignored", slog.Any("error", c.ignored))
+	if c.ignoredValue != nil {
+		c.warnOnce(ctx, warned, "", "response value ignored", slog.Any("error", c.ignoredValue))
 	}
 }
 

@@ -16,7 +16,7 @@ const opLookup = "getEmail"
 // lookup as too early.
 const maxRejections = 60
 
-type lookups struct {
+type lookupLimit struct {
 	limiter LookupLimiter
 	tokens  *tokens
 	scope   string // the platform and the account
@@ -25,7 +25,7 @@ type lookups struct {
 
 // withLookupLimit waits for the rate limiter before a lookup, and retries rejected
 // lookups, because other processes may use the same token.
-func withLookupLimit(next handler, l lookups) handler {
+func withLookupLimit(next handler, l lookupLimit) handler {
 	return func(ctx context.Context, c *call) error {
 		if c.op != opLookup {
 			return next(ctx, c)
@@ -35,21 +35,21 @@ func withLookupLimit(next handler, l lookups) handler {
 		}
 		start := time.Now()
 		release, err := l.limiter.Acquire(ctx, l.key())
-		c.queued += time.Since(start)
+		c.limiterWait += time.Since(start)
 		if err != nil {
 			return fmt.Errorf("waiting for the lookup rate limit: %w", err)
 		}
 		var atLeast time.Duration
 		defer func() { release(atLeast) }()
 		for n := 0; ; n++ {
-			c.lookups++
+			c.lookupAttempts++
 			err := next(ctx, c)
 			e, ok := topLevelError(err)
 			atLeast = 0
 			if !ok || e.StatusCode != http.StatusTooManyRequests {
 				return err
 			}
-			e.result = concluded // this layer has already waited, so the outer layers must not retry
+			e = e.withResult(concluded) // this layer has already waited, so the outer layers must not retry
 			atLeast = lookupGap
 			if e.RetryAfter > 0 { // jitter, because other processes may use this token
 				atLeast = max(l.retry.delay(1, e.RetryAfter), lookupGap)
@@ -71,7 +71,7 @@ func withLookupLimit(next handler, l lookups) handler {
 // key identifies the user and account without revealing a token. It contains a hash of
 // the first token, not of the current token, so a refreshed token does not change the
 // key.
-func (l lookups) key() string {
+func (l lookupLimit) key() string {
 	sum := sha256.Sum256([]byte(l.scope + "\x00" + *l.tokens.first.Load()))
 	return hex.EncodeToString(sum[:])
 }

@@ -18,7 +18,7 @@ func withObserver(next handler, observe func(context.Context, Call) (context.Con
 			if f != nil {
 				f(Observation{
 					Op: c.op, Attempts: c.attempts, StatusCode: c.status, RequestID: c.requestID,
-					Queued: c.queued, Duration: time.Since(started), Pause: pause, Err: err, Ignored: c.ignored,
+					Queued: c.limiterWait, Duration: time.Since(started), Pause: pause, Err: err, Ignored: c.ignoredValue,
 				})
 			}
 		}

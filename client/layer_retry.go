@@ -21,7 +21,7 @@ func withRetries(next handler, p retrier) handler {
 		for n := 1; ; n++ {
 			err := next(ctx, c)
 			if err == nil {
-				p.budget.succeeded(n - c.free)
+				p.budget.succeeded(n - c.uncounted)
 				return nil
 			}
 			e := c.asError(err)
@@ -31,16 +31,16 @@ func withRetries(next handler, p retrier) handler {
 			d := p.classify(c.repeatable, e)
 			c.effect = max(c.effect, d.effect())
 			if c.method != http.MethodGet {
-				e.effect = c.effect
+				e = e.withEffect(c.effect)
 			}
 			if !d.again() || !p.mayRetry(c, n, e) {
 				return e
 			}
-			if err := p.prepare(ctx, c, n-c.free, e); err != nil {
+			if err := p.prepare(ctx, c, n-c.uncounted, e); err != nil {
 				return err
 			}
 			if p.isUncounted(c, e) {
-				c.free++
+				c.uncounted++
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func withRetries(next handler, p retrier) handler {
 // maxAttempts returns the maximum number of attempts, or 1 if the call has no more.
 func (r RetryConfig) maxAttempts(c *call) int {
 	if n := c.options.maxAttempts; n != 0 {
-		if c.lookups >= n { // rejected lookups count
+		if c.lookupAttempts >= n { // rejected lookups count
 			return 1
 		}
 		return max(n, 1)
@@ -72,7 +72,7 @@ func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	if endsWithin(ctx, d) || !p.isFree(e) && !p.budget.spend() {
 		return e.wrapping(ctx.Err())
 	}
-	c.waited += d
+	c.retryWait += d
 	c.notifyRetry(ctx, e, d)
 	if err := pause(ctx, d); err != nil {
 		return e.wrapping(err)
@@ -86,9 +86,9 @@ func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 func (r RetryConfig) mayRetry(c *call, n int, e *Error) bool {
 	most := r.maxAttempts(c)
 	if !r.isUncounted(c, e) {
-		return n-c.free < most
+		return n-c.uncounted < most
 	}
-	return n < most || most > 1 && c.waited+max(e.RetryAfter, minFreeDelay) <= r.MaxRetryAfter
+	return n < most || most > 1 && c.retryWait+max(e.RetryAfter, minFreeDelay) <= r.MaxRetryAfter
 }
 
 // isUncounted reports whether the attempt that returned e does not count toward the

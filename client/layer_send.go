@@ -69,9 +69,9 @@ func newSender(cfg Config, base string) *sender {
 func (s *sender) send(ctx context.Context, c *call) error {
 	limited, cancel := timeoutContext(ctx, s.timeout)
 	defer cancel()
-	o := &resendGuard{stop: cancel}
+	g := &resendGuard{stop: cancel}
 	major := s.major.Load()
-	req, err := s.newRequest(o.watch(limited, major == 1), c)
+	req, err := s.newRequest(g.watch(limited, major == 1), c)
 	if err != nil {
 		return err
 	}
@@ -79,15 +79,15 @@ func (s *sender) send(ctx context.Context, c *call) error {
 		req.GetBody = nil // net/http uses it to send the body again over HTTP/1; see resendGuard
 	}
 	c.attempts++
-	c.status, c.requestID, c.ignored = 0, "", nil
+	c.status, c.requestID, c.ignoredValue = 0, "", nil
 	started := time.Now()
 	resp, err := s.http.Do(req)
 	if err != nil {
-		if o.h2.Load() {
+		if g.h2.Load() {
 			s.major.Store(2)
 		}
-		e := c.newError(o.reason(withoutURL(err)))
-		e.result = o.result(err)
+		e := c.newError(g.reason(withoutURL(err)))
+		e.result = g.result(err)
 		if errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 			e.note = fmt.Sprintf("no response within %v", s.timeout)
 		}

@@ -74,12 +74,12 @@ type slot struct {
 
 // Acquire implements [LookupLimiter].
 func (p *processLimiter) Acquire(ctx context.Context, key string) (func(time.Duration), error) {
-	t := p.enter(key)
+	s := p.enter(key)
 	var next time.Time
 	select {
-	case next = <-t.free:
+	case next = <-s.free:
 	case <-ctx.Done():
-		p.leave(t, time.Time{})
+		p.leave(s, time.Time{})
 		return nil, ctx.Err()
 	}
 	d := max(time.Until(next), 0)
@@ -90,14 +90,14 @@ func (p *processLimiter) Acquire(ctx context.Context, key string) (func(time.Dur
 		err = ctx.Err()
 	}
 	if err != nil {
-		t.free <- next
-		p.leave(t, next)
+		s.free <- next
+		p.leave(s, next)
 		return nil, err
 	}
 	return func(atLeast time.Duration) {
 		next := time.Now().Add(max(atLeast, lookupGap))
-		t.free <- next
-		p.leave(t, next)
+		s.free <- next
+		p.leave(s, next)
 	}, nil
 }
 
@@ -105,26 +105,26 @@ func (p *processLimiter) enter(key string) *slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	for k, t := range p.slots {
-		if t.users == 0 && now.After(t.idle) && k != key {
+	for k, s := range p.slots {
+		if s.users == 0 && now.After(s.idle) && k != key {
 			delete(p.slots, k)
 		}
 	}
-	t := p.slots[key]
-	if t == nil {
-		t = &slot{free: make(chan time.Time, 1)}
-		t.free <- now
-		p.slots[key] = t
+	s := p.slots[key]
+	if s == nil {
+		s = &slot{free: make(chan time.Time, 1)}
+		s.free <- now
+		p.slots[key] = s
 	}
-	t.users++
-	return t
+	s.users++
+	return s
 }
 
-func (p *processLimiter) leave(t *slot, idle time.Time) {
+func (p *processLimiter) leave(s *slot, idle time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t.users--
-	if idle.After(t.idle) {
-		t.idle = idle
+	s.users--
+	if idle.After(s.idle) {
+		s.idle = idle
 	}
 }

@@ -235,7 +235,7 @@ func asPageError(r request, err error) error {
 	if e, ok := topLevelError(err); ok {
 		return e
 	}
-	e := newConclusion(r, err)
+	e := newErrorAfterSuccess(r, err)
 	if !errors.Is(err, ErrListChanged) {
 		e.result = unreadable
 	}
@@ -261,5 +261,5 @@ func find[P pager[T], T listItem](
 			return item, nil
 		}
 	}
-	return found, newConclusion(list, fmt.Errorf("the %s %.200q: %w", what, name, ErrNotFound))
+	return found, newErrorAfterSuccess(list, fmt.Errorf("the %s %.200q: %w", what, name, ErrNotFound))
 }

@@ -10,21 +10,21 @@ import (
 // pageChecker decides after each page whether the iteration continues, and detects
 // lists that repeat items or end too early.
 type pageChecker[T listItem] struct {
-	first    []T // the first non-empty page
-	previous []T // the last non-empty page
-	marker   []T // an earlier page, to detect a loop
-	age      int // pages since marker
-	reach    int // age at which marker is replaced; doubles each time
+	first      []T // the first non-empty page
+	previous   []T // the last non-empty page
+	loopMarker []T // an earlier page, to detect a loop
+	age        int // pages since loopMarker
+	reach      int // age at which loopMarker is replaced; doubles each time
 
-	skipped int64 // pages before the first one
-	pages   int
-	seen    int   // items
-	largest int   // items on the fullest page
-	full    int64 // the largest page size in a response
-	count   int64 // items on all pages, from the last response with a count
-	changed error // an ErrListChanged, or nil
-	empty   bool  // whether the previous page was empty
-	short   bool  // whether the previous page was short and there is no count
+	skipped  int64 // pages before the first one
+	pages    int
+	seen     int   // items
+	largest  int   // items on the fullest page
+	pageSize int64 // the largest page size in a response
+	count    int64 // items on all pages, from the last response with a count
+	changed  error // an ErrListChanged, or nil
+	empty    bool  // whether the previous page was empty
+	short    bool  // whether the previous page was short and there is no count
 }
 
 // step checks page n, or the error from its request. It returns the items to yield, and
@@ -51,7 +51,7 @@ func (c *pageChecker[T]) check(n int64, items []T, p Pagination) error {
 	if p.Page != 0 && p.Page != n {
 		return fmt.Errorf("requested page %d, got page %d", n, p.Page)
 	}
-	if same(items, c.previous) || same(items, c.marker) {
+	if same(items, c.previous) || same(items, c.loopMarker) {
 		return fmt.Errorf("%w: page %d contains the same items as an earlier page", ErrListChanged, n) // items were added in front
 	}
 	c.previous = items
@@ -59,7 +59,7 @@ func (c *pageChecker[T]) check(n int64, items []T, p Pagination) error {
 		c.first = items
 	}
 	if c.age++; c.age > c.reach {
-		c.marker, c.age, c.reach = items, 0, 2*c.reach+1
+		c.loopMarker, c.age, c.reach = items, 0, 2*c.reach+1
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (c *pageChecker[T]) isLast(items []T, p Pagination) bool {
 	c.pages++
 	c.seen += len(items)
 	c.largest = max(c.largest, len(items))
-	c.full = max(c.full, p.PerPage)
+	c.pageSize = max(c.pageSize, p.PerPage)
 	c.count = cmp.Or(p.Count, c.count)
 	if len(items) == 0 {
 		last := c.empty || c.pages == 1 || c.short || c.allSeen()
@@ -116,10 +116,10 @@ func (c *pageChecker[T]) atEnd() error {
 	if c.changed != nil {
 		return c.changed
 	}
-	if c.skipped > 0 && c.full == 0 {
+	if c.skipped > 0 && c.pageSize == 0 {
 		return nil // the number of items on the skipped pages is unknown
 	}
-	if most := c.before(max(int64(c.largest), c.full)) + int64(c.seen); most < c.count {
+	if most := c.before(max(int64(c.largest), c.pageSize)) + int64(c.seen); most < c.count {
 		return fmt.Errorf("the pages contained only %d of %d items", most, c.count)
 	}
 	return nil

@@ -423,13 +423,13 @@ func TestCountAtEndOfList(t *testing.T) {
 		w    pageChecker[Tag]
 		good bool
 	}{
-		"all":                       {pageChecker[Tag]{count: 7, seen: 7, largest: 3, full: 3}, true},
-		"too few":                   {pageChecker[Tag]{count: 7, seen: 6, largest: 3, full: 3}, false},
+		"all":                       {pageChecker[Tag]{count: 7, seen: 7, largest: 3, pageSize: 3}, true},
+		"too few":                   {pageChecker[Tag]{count: 7, seen: 6, largest: 3, pageSize: 3}, false},
 		"too few, no page size":     {pageChecker[Tag]{count: 7, seen: 6, largest: 3}, false},
-		"the rest":                  {pageChecker[Tag]{count: 7, seen: 4, largest: 3, full: 3, skipped: 1}, true},
-		"too few of the rest":       {pageChecker[Tag]{count: 7, seen: 3, largest: 3, full: 3, skipped: 1}, false},
+		"the rest":                  {pageChecker[Tag]{count: 7, seen: 4, largest: 3, pageSize: 3, skipped: 1}, true},
+		"too few of the rest":       {pageChecker[Tag]{count: 7, seen: 3, largest: 3, pageSize: 3, skipped: 1}, false},
 		"the rest, no page size":    {pageChecker[Tag]{count: 7, seen: 1, largest: 1, skipped: 1}, true},
-		"as many as can be skipped": {pageChecker[Tag]{count: 7, seen: 1, full: 3, skipped: 1 << 62}, true},
+		"as many as can be skipped": {pageChecker[Tag]{count: 7, seen: 1, pageSize: 3, skipped: 1 << 62}, true},
 		"nothing is counted":        {pageChecker[Tag]{seen: 1}, true},
 	} {
 		if err := tc.w.atEnd(); (err == nil) != tc.good {

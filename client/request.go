@@ -12,17 +12,17 @@ import (
 
 // The functions in requests.gen.go create requests.
 type request struct {
-	op         string // operationId in the OpenAPI document
-	method     string
-	repeatable bool   // can be sent again after an unknown outcome
-	path       string // relative to the base URL, escaped
-	page       int64  // number of the page; 0 means no page
-	unpaged    bool   // the specification does not define pages for this list
-	query      string // the other parameters, escaped
-	dropped    string // name of the last parameter that dropRefused removed
-	body       body   // encoded as JSON; nil means no body
-	html       bool   // the response is HTML, not JSON
-	err        error  // error for the first invalid argument; encode checks the page
+	op               string // operationId in the OpenAPI document
+	method           string
+	repeatable       bool   // can be sent again after an unknown outcome
+	path             string // relative to the base URL, escaped
+	page             int64  // number of the page; 0 means no page
+	unpaged          bool   // the specification does not define pages for this list
+	query            string // the other parameters, escaped
+	droppedParameter string // name of the last parameter that dropRefused removed
+	body             body   // encoded as JSON; nil means no body
+	html             bool   // the response is HTML, not JSON
+	err              error  // error for the first invalid argument; encode checks the page
 }
 
 // setPath replaces the parameters in a path template, such as {list_id}, with
@@ -141,6 +141,6 @@ func (r *request) dropQuery(name string) bool {
 	if len(rest) == len(parameters) {
 		return false
 	}
-	r.query, r.dropped = strings.Join(rest, "&"), name
+	r.query, r.droppedParameter = strings.Join(rest, "&"), name
 	return true
 }

@@ -41,35 +41,35 @@ type resendGuard struct {
 // watch returns a copy of ctx that traces a request. The WroteHeaderField hook detects HTTP/2, but over HTTP/1,
 // it allocates memory for each header field. Therefore, if the last response used HTTP/1, watch omits the hook.
 // Then only gotConn detects HTTP/2, by the negotiated TLS protocol.
-func (o *resendGuard) watch(ctx context.Context, http1 bool) context.Context {
-	o.trace = httptrace.ClientTrace{
-		GetConn: func(string) { o.requested.Store(true) },
-		GotConn: o.gotConn,
+func (g *resendGuard) watch(ctx context.Context, http1 bool) context.Context {
+	g.trace = httptrace.ClientTrace{
+		GetConn: func(string) { g.requested.Store(true) },
+		GotConn: g.gotConn,
 		// A custom transport may send several requests in succession, so each response resets the field written. A 1xx
 		// response also resets the field, although the final response is still to come, so got1xx sets the field
 		// again.
-		GotFirstResponseByte: func() { o.written.Store(false) },
-		Got1xxResponse:       o.got1xx,
+		GotFirstResponseByte: func() { g.written.Store(false) },
+		Got1xxResponse:       g.got1xx,
 	}
 	if http1 {
-		o.trace.WroteHeaders = func() { o.written.Store(true) }
+		g.trace.WroteHeaders = func() { g.written.Store(true) }
 	} else {
-		o.trace.WroteHeaderField = func(name string, _ []string) {
+		g.trace.WroteHeaderField = func(name string, _ []string) {
 			if strings.HasPrefix(name, ":") { // only HTTP/2 has pseudo-header fields
-				o.h2.Store(true)
-				o.written.Store(true)
+				g.h2.Store(true)
+				g.written.Store(true)
 			}
 		}
 	}
-	return httptrace.WithClientTrace(ctx, &o.trace)
+	return httptrace.WithClientTrace(ctx, &g.trace)
 }
 
-func (o *resendGuard) gotConn(info httptrace.GotConnInfo) {
-	o.got.Store(true)
-	if o.written.Load() && (o.h2.Load() || settledHTTP2(info.Conn)) {
-		o.h2.Store(true)
-		o.stopped.Store(true)
-		o.stop()
+func (g *resendGuard) gotConn(info httptrace.GotConnInfo) {
+	g.got.Store(true)
+	if g.written.Load() && (g.h2.Load() || settledHTTP2(info.Conn)) {
+		g.h2.Store(true)
+		g.stopped.Store(true)
+		g.stop()
 	}
 }
 
@@ -83,22 +83,22 @@ const maxInformational = 1 << 20
 
 // got1xx aborts a request if its 1xx responses exceed maxInformational bytes, because net/http does not limit their
 // number if a Got1xxResponse hook is set.
-func (o *resendGuard) got1xx(_ int, header textproto.MIMEHeader) error {
-	o.written.Store(true)
+func (g *resendGuard) got1xx(_ int, header textproto.MIMEHeader) error {
+	g.written.Store(true)
 	size := len("HTTP/1.1 103 \r\n\r\n")
 	for name, values := range header {
 		for _, v := range values {
 			size += len(name) + len(v) + len(": \r\n")
 		}
 	}
-	if o.informational.Add(int64(size)) > maxInformational {
+	if g.informational.Add(int64(size)) > maxInformational {
 		return fmt.Errorf("%w: limit %d bytes for 1xx responses", errResponseTooLarge, maxInformational)
 	}
 	return nil
 }
 
-// errNotTwice means that a request was aborted to prevent a duplicate.
-var errNotTwice = errors.New("the HTTP/2 stream was refused or reset")
+// errResendPrevented means that a request was aborted to prevent a duplicate.
+var errResendPrevented = errors.New("the HTTP/2 stream was refused or reset")
 
 // These patterns match the texts of errors from net/http and x/net/http2 that have no exported type. If net/http
 // changes such a text, the client reports the outcome as unknown.
@@ -116,9 +116,9 @@ var (
 // reason returns errNotTwice if the guard aborted the request to prevent a duplicate. If the error says that
 // net/http could not retry after another error, reason returns the other error. Otherwise, reason returns err
 // unchanged.
-func (o *resendGuard) reason(err error) error {
-	if o.stopped.Load() {
-		return errNotTwice
+func (g *resendGuard) reason(err error) error {
+	if g.stopped.Load() {
+		return errResendPrevented
 	}
 	if m := cannotRetry.FindStringSubmatch(err.Error()); m != nil {
 		return errors.New(m[1])
@@ -130,19 +130,19 @@ func (o *resendGuard) reason(err error) error {
 // processed the request if no connection was established, or if HTTP/2 reports that the stream was refused or not
 // processed. The trace of the request shows whether there was a connection. If the transport does not support
 // tracing, result can check only the error.
-func (o *resendGuard) result(err error) attemptResult {
-	if o.informational.Load() > maxInformational {
+func (g *resendGuard) result(err error) attemptResult {
+	if g.informational.Load() > maxInformational {
 		return unreadable
 	}
-	for e := err; e != nil && !o.stopped.Load(); e = errors.Unwrap(e) {
-		if notProcessed.MatchString(o.reason(e).Error()) {
+	for e := err; e != nil && !g.stopped.Load(); e = errors.Unwrap(e) {
+		if notProcessed.MatchString(g.reason(e).Error()) {
 			return unprocessed
 		}
 	}
-	if o.requested.Load() && !o.got.Load() || !o.requested.Load() && isDialError(err) {
+	if g.requested.Load() && !g.got.Load() || !g.requested.Load() && isDialError(err) {
 		return notSent
 	}
-	return lost
+	return responseLost
 }
 
 func isDialError(err error) bool {

@@ -41,7 +41,7 @@ func (c *call) handleResponse(resp *http.Response, body []byte, readErr error) e
 		return nil
 	}
 	if bad, ok := errors.AsType[*jsonscan.Error](err); ok && bad.Ignored {
-		c.ignored = redactError(err, c.token)
+		c.ignoredValue = redactError(err, c.token)
 		return nil
 	}
 	e := c.decodeError(err, body)

@@ -9,24 +9,24 @@ import (
 type attemptResult uint8
 
 const (
-	concluded   attemptResult = iota // a retry would not help, and the last request, if any, changed nothing
-	badRequest                       // the client rejected the arguments and sent nothing
-	notSent                          // no connection
-	unprocessed                      // the server rejected the request unprocessed over HTTP/2
-	lost                             // a part of the request may have been sent, but no response arrived
-	errorStatus                      // a status of 400 or more
-	postponed                        // the same, with a valid Retry-After header
-	unreadable                       // an invalid response
-	mismatched                       // an invalid response: JSON with a missing value or a value of the wrong type
-	unreported                       // an invalid response: JSON without any result of the import
-	unqueued                         // a valid response, whose status means that the email was not queued
+	concluded    attemptResult = iota // a retry would not help, and the last request, if any, changed nothing
+	badRequest                        // the client rejected the arguments and sent nothing
+	notSent                           // no connection
+	unprocessed                       // the server rejected the request unprocessed over HTTP/2
+	responseLost                      // a part of the request may have been sent, but no response arrived
+	errorStatus                       // a status of 400 or more
+	postponed                         // the same, with a valid Retry-After header
+	unreadable                        // an invalid response
+	mismatched                        // an invalid response: JSON with a missing value or a value of the wrong type
+	unreported                        // an invalid response: JSON without any result of the import
+	unqueued                          // a valid response, whose status means that the email was not queued
 )
 
 // callEffect is the effect of a failed call.
 type callEffect uint8
 
 const (
-	none      callEffect = iota // the platform processed none of the requests
+	noEffect  callEffect = iota // the platform processed none of the requests
 	maybeDone                   // the platform may have processed a request
 )
 
@@ -47,7 +47,7 @@ func (d decision) effect() callEffect {
 	if d == retryMaybeDone || d == failMaybeDone {
 		return maybeDone
 	}
-	return none
+	return noEffect
 }
 
 // retryRule is a row of the retry table. The first row that applies to an attempt
@@ -74,7 +74,7 @@ func (r RetryConfig) retryTable(e *Error) []retryRule {
 		{"429", status(http.StatusTooManyRequests), retry, retry},
 		{"503 as promised, below", promised && status(http.StatusServiceUnavailable), retry, retry},
 		{"408, 500, 502–504 or 520–530", uncertain, retryMaybeDone, failMaybeDone},
-		{"connection lost", e.result == lost, retryMaybeDone, failMaybeDone},
+		{"connection lost", e.result == responseLost, retryMaybeDone, failMaybeDone},
 		{"invalid response", e.result == unreadable || e.result == mismatched, retryMaybeDone, failMaybeDone},
 		{"no result of an import", e.result == unreported, failMaybeDone, failMaybeDone},
 		{"another 5xx", response && e.StatusCode >= 500, failMaybeDone, failMaybeDone},

@@ -42,7 +42,7 @@ var ends = map[string][]*Error{
 		{StatusCode: 500, result: postponed},
 		{StatusCode: 503, result: postponed},
 	},
-	"connection lost": {{result: lost}},
+	"connection lost": {{result: responseLost}},
 	"invalid response": {
 		{StatusCode: 200, result: unreadable},
 		{StatusCode: 201, result: unreadable},

@@ -142,10 +142,10 @@ type tokens struct {
 	current atomic.Pointer[cachedToken]
 	first   atomic.Pointer[string] // the first token, which identifies the user
 
-	mu      sync.Mutex
-	pending *sourceCall // nil unless the client waits for the source
-	running int         // number of calls to the source that have not returned
-	crash   crash       // panic of the source, if no caller waited for it
+	mu       sync.Mutex
+	inFlight *sourceCall // nil unless the client waits for the source
+	running  int         // number of calls to the source that have not returned
+	crash    crash       // panic of the source, if no caller waited for it
 }
 
 // sourceCall is a call to the token source that all waiting callers share.
@@ -153,7 +153,7 @@ type sourceCall struct {
 	cancel     context.CancelFunc
 	waiting    int           // number of waiting callers
 	background bool          // whether the call continues without callers, because the token expires soon
-	left       bool          // whether the call was canceled because all callers left
+	abandoned  bool          // whether the call was canceled because all callers left
 	done       chan struct{} // closed when the other fields are set
 	result     cachedToken
 	crash      crash
@@ -162,12 +162,12 @@ type sourceCall struct {
 func newTokens(fixed string, source TokenSource, timeout time.Duration) *tokens {
 	t := &tokens{source: source, timeout: timeout}
 	if source == nil {
-		t.keep(&cachedToken{token: fixed})
+		t.setCurrent(&cachedToken{token: fixed})
 	}
 	return t
 }
 
-func (t *tokens) keep(cached *cachedToken) {
+func (t *tokens) setCurrent(cached *cachedToken) {
 	t.first.CompareAndSwap(nil, &cached.token)
 	t.current.Store(cached)
 }
@@ -189,22 +189,22 @@ func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, 
 		if !valid && ctx.Value(sourceKey{t}) != nil {
 			return nil, errOwnSource
 		}
-		a := t.join(ctx, cached, valid)
-		if a == nil {
+		sc := t.join(ctx, cached, valid)
+		if sc == nil {
 			continue // another call requested a token in the meantime
 		}
 		if valid {
 			return cached, nil
 		}
 		select {
-		case <-a.done:
+		case <-sc.done:
 		case <-ctx.Done():
-			t.leave(a)
+			t.leave(sc)
 			return nil, ctx.Err()
 		}
-		a.crash.raise()
-		if a.result.err == nil || !a.left { // otherwise the call may have failed because all callers had left
-			return &a.result, a.result.err
+		sc.crash.raise()
+		if sc.result.err == nil || !sc.abandoned { // otherwise the call may have failed because all callers had left
+			return &sc.result, sc.result.err
 		}
 	}
 }
@@ -218,49 +218,49 @@ func (t *tokens) join(ctx context.Context, cached *cachedToken, background bool)
 	if t.current.Load() != cached {
 		return nil
 	}
-	if t.pending == nil {
+	if t.inFlight == nil {
 		c := t.crash
 		t.crash = crash{}
 		c.raise()
 		if t.running == maxSourceCalls {
 			return hangingCall()
 		}
-		t.pending = t.start(context.WithValue(context.WithoutCancel(ctx), optionsKey{}, nil))
+		t.inFlight = t.start(context.WithValue(context.WithoutCancel(ctx), optionsKey{}, nil))
 	}
 	if background {
-		t.pending.background = true
+		t.inFlight.background = true
 	} else {
-		t.pending.waiting++
+		t.inFlight.waiting++
 	}
-	return t.pending
+	return t.inFlight
 }
 
 // hangingCall returns a call that has failed.
 func hangingCall() *sourceCall {
-	a := &sourceCall{done: make(chan struct{}), result: cachedToken{err: errSourceHangs}}
-	close(a.done)
-	return a
+	sc := &sourceCall{done: make(chan struct{}), result: cachedToken{err: errSourceHangs}}
+	close(sc.done)
+	return sc
 }
 
 // start calls the source, and stops waiting for it after the timeout.
 func (t *tokens) start(ctx context.Context) *sourceCall {
 	ctx, cancel := timeoutContext(ctx, t.timeout)
-	a := &sourceCall{cancel: cancel, done: make(chan struct{})}
+	sc := &sourceCall{cancel: cancel, done: make(chan struct{})}
 	stop := func() bool { return true }
 	if t.timeout > 0 {
-		hung := func() { t.finish(a, cachedToken{err: errSourceHangs}, crash{}) }
+		hung := func() { t.finish(sc, cachedToken{err: errSourceHangs}, crash{}) }
 		stop = time.AfterFunc(t.timeout+sourceGrace, hung).Stop
 	}
 	var result cachedToken
 	t.running++
 	go run(func() { result = t.fetch(ctx) }, func(c crash) {
 		stop()
-		t.finish(a, result, c)
+		t.finish(sc, result, c)
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.running--
 	})
-	return a
+	return sc
 }
 
 func (t *tokens) fetch(ctx context.Context) cachedToken {
@@ -276,34 +276,34 @@ func (t *tokens) fetch(ctx context.Context) cachedToken {
 
 // finish records the result of a call to the source, unless the client has stopped
 // waiting for it. If the source failed, the previous token stays in use.
-func (t *tokens) finish(a *sourceCall, result cachedToken, c crash) {
+func (t *tokens) finish(sc *sourceCall, result cachedToken, c crash) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !c.none() && (a.waiting == 0 || t.pending != a) {
+	if !c.none() && (sc.waiting == 0 || t.inFlight != sc) {
 		t.crash = c
 	}
-	if t.pending != a {
+	if t.inFlight != sc {
 		return
 	}
-	defer close(a.done)
-	a.cancel()
-	a.result, a.crash = result, c
-	t.pending = nil
+	defer close(sc.done)
+	sc.cancel()
+	sc.result, sc.crash = result, c
+	t.inFlight = nil
 	before := t.current.Load()
 	switch {
-	case a.result.token != "":
-		t.keep(&a.result)
-	case before != nil && a.result.err != nil && !a.left:
-		t.keep(&cachedToken{token: before.token, expiry: before.expiry.extended(time.Now()), err: a.result.err})
+	case sc.result.token != "":
+		t.setCurrent(&sc.result)
+	case before != nil && sc.result.err != nil && !sc.abandoned:
+		t.setCurrent(&cachedToken{token: before.token, expiry: before.expiry.extended(time.Now()), err: sc.result.err})
 	}
 }
 
-func (t *tokens) leave(a *sourceCall) {
+func (t *tokens) leave(sc *sourceCall) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if a.waiting--; a.waiting == 0 && !a.background {
-		a.left = true
-		a.cancel()
+	if sc.waiting--; sc.waiting == 0 && !sc.background {
+		sc.abandoned = true
+		sc.cancel()
 	}
 }
 

@@ -105,7 +105,7 @@ func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor
 		return old, Webhook{}, err
 	}
 	if old.Status == WebhookStatusArchived {
-		return old, Webhook{}, newConclusion(getWebhookRequest(webhookID), fmt.Errorf("the webhook is archived: %w", ErrConflict))
+		return old, Webhook{}, newErrorAfterSuccess(getWebhookRequest(webhookID), fmt.Errorf("the webhook is archived: %w", ErrConflict))
 	}
 	successor, _, err = s.ensure(ctx, WebhookCreate{
 		URL: old.URL, Events: old.Events, RateLimit: old.RateLimit, RateLimitPeriod: old.RateLimitPeriod,
@@ -137,7 +137,7 @@ func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, er
 	}
 	if active == nil {
 		noneActive := fmt.Errorf("no active webhook has this URL: %w", ErrNotFound)
-		return nil, newConclusion(listWebhooksRequest(ListWebhooksParams{}), noneActive)
+		return nil, newErrorAfterSuccess(listWebhooksRequest(ListWebhooksParams{}), noneActive)
 	}
 	return active, nil
 }
@@ -175,7 +175,7 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 		return hook, err
 	}
 	if shown.Secret == (Secret{}) {
-		e := newConclusion(getWebhookRequest(hook.ID), errors.New("missing secret"))
+		e := newErrorAfterSuccess(getWebhookRequest(hook.ID), errors.New("missing secret"))
 		e.result = unreadable
 		return shown, e
 	}
@@ -195,7 +195,7 @@ func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own stri
 		case want.isSetUpAs(hook) && (after == "" || hook.ID == own):
 			return hook.ID, old, nil
 		case hook.ID == own:
-			e := newConclusion(listWebhooksRequest(ListWebhooksParams{}),
+			e := newErrorAfterSuccess(listWebhooksRequest(ListWebhooksParams{}),
 				fmt.Errorf("webhook %.100q has other events or another rate limit than requested", hook.ID))
 			e.result = unreadable
 			return "", nil, e
