@@ -109,6 +109,9 @@ func (d *decoder) reader(name string) reader {
 		if ignored(p) {
 			continue
 		}
+		if d.order != nil && strings.HasSuffix(p.GoFieldName(), "ID") && p.Schema.TypeDecl() == "string" {
+			must.Failf("%s.%s is text: set x-go-type AnyID in client.overlay.yaml, because platforms can return numbers", name, p.GoFieldName())
+		}
 		f := d.field(p)
 		r.Fields = append(r.Fields, f)
 		if d.order != nil && (f.Name == "ID" || f.Name == "Data" || p.Extensions["x-identity"] == true) {

@@ -113,7 +113,7 @@ func parseDocument(text []byte) (*document, error) {
 		return nil, err
 	}
 	doc.findValues(&root)
-	return doc, errors.Join(doc.readOperations(), doc.readEvents(), doc.checkPartial())
+	return doc, errors.Join(doc.readOperations(), doc.readEvents(), doc.checkPartial(), doc.checkTimes())
 }
 
 func (doc *document) findValues(n *yaml.Node) {
@@ -147,6 +147,21 @@ func (doc *document) readOperations() error {
 				}
 			}
 			doc.operations = append(doc.operations, operation{of, of.OperationID, method, path, repeatable, slices.Concat(item.Parameters, of.Parameters)})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkTimes returns an error for each time that is an integer without the words that the overlays search for.
+func (doc *document) checkTimes() error {
+	var errs []error
+	for schema, of := range doc.Components.Schemas {
+		for name, field := range of.Value.Properties {
+			text, types := field.Value.Description, field.Value.Type
+			isTime := strings.HasPrefix(text, "When ") || strings.HasPrefix(text, "The time ")
+			if types.Includes("integer") && isTime && !strings.Contains(text, "in Unix seconds") {
+				errs = append(errs, fmt.Errorf("openapi.yaml: %s.%s: the description must contain: in Unix seconds", schema, name))
+			}
 		}
 	}
 	return errors.Join(errs...)

@@ -96,6 +96,11 @@ func TestMissingPartsAreReported(t *testing.T) {
 			old:  "      operationId: renderTemplate\n",
 			want: "get /templates/{template_id}/render: operationId is missing",
 		},
+		{
+			name: "the unit of a time",
+			old:  "When the list was created, in Unix seconds.", new: "When the list was created.",
+			want: "List.created_on: the description must contain: in Unix seconds",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			changed := strings.Replace(string(whole), tt.old, tt.new, 1)

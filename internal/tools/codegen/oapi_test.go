@@ -97,7 +97,8 @@ func TestUnsupportedFields(t *testing.T) {
 		{`{type: integer, x-go-type: "func()"}`, "no reader for the type func()", nil},
 		{`{type: string}`, "type Order is a response without a field ID or Data", response},
 		{`{type: string, x-identity: true}`, "", response},
-		{`{type: string, x-go-name: ID}`, "", response},
+		{`{type: string, x-go-name: ID, x-go-type: AnyID}`, "", response},
+		{`{type: string, x-go-name: ID}`, "Order.ID is text: set x-go-type AnyID", response},
 	} {
 		out, err := generateOrder(t, row.field, row.order)
 		switch {

@@ -280,7 +280,7 @@ type ContactImport struct {
 	ImportTo ImportTo `json:"import_to,omitzero"`
 
 	// Resubscribe Whether an import with the status active also activates unsubscribed and pending contacts.
-	Resubscribe bool `json:"resubscribe,omitzero"`
+	Resubscribe bool `json:"resubscribe"`
 }
 
 // ContactPage A page of contacts.
