@@ -23,7 +23,7 @@
 //	})
 //
 // In OnNotice, [Store.Tx] returns the transaction. To use another database layer instead of database/sql,
-// see [NewFunc].
+// write a mailroom.Store with [Dialect.Tx], as examples/integrations/pocketbase does.
 //
 // SQLite has one writer, so transactions run one after the other. Set `PRAGMA journal_mode=WAL`, so that
 // readers do not wait. In-memory databases need one connection. MySQL is not supported, because it has

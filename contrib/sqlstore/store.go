@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,84 +10,42 @@ import (
 	"example.com/emailplatform/mailroom"
 )
 
-// Querier runs statements. It is a *sql.Tx, or an adapter for another database layer. The
-// statements have the placeholders of the [Dialect]: $1 for PostgreSQL and ? for SQLite.
-type Querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-// Begin calls fn in a transaction, with a context from [Store.With]. It commits if fn
-// returns nil, and rolls back if fn returns an error or panics.
-type Begin func(ctx context.Context, fn func(ctx context.Context) error) error
-
 // Store is a [mailroom.Store] in the table emailplatform_items. A Store is safe for
 // concurrent use.
 type Store struct {
 	dialect Dialect
-	begin   Begin
-	db      *sql.DB // nil with NewFunc
+	db      *sql.DB
 }
 
 var _ mailroom.Store = (*Store)(nil)
 
 // New returns a Store in a database.
-func New(dialect Dialect, db *sql.DB) *Store {
-	s := &Store{dialect: dialect, db: db}
-	s.begin = s.beginSQL
-	return s
-}
-
-// NewFunc returns a Store that uses the transactions of another database layer. For SQLite,
-// begin must acquire the write lock at the start, because a transaction that has already
-// read cannot wait for the lock.
-func NewFunc(dialect Dialect, begin Begin) *Store { return &Store{dialect: dialect, begin: begin} }
+func New(dialect Dialect, db *sql.DB) *Store { return &Store{dialect, db} }
 
 // Create creates the table emailplatform_items and its indexes, unless they exist.
 // Several processes can call Create at the same time.
 func (s *Store) Create(ctx context.Context) error {
-	var err error
-	switch {
-	case s.db == nil:
-		err = s.begin(ctx, s.createTable)
-	case s.dialect == SQLite: // without a transaction, because there is no table to lock
-		err = whileBusy(ctx, func() error { return s.createTable(s.With(ctx, s.db, nil)) })
-	default:
-		err = s.beginSQL(ctx, s.createTable)
-	}
-	return wrap(err)
-}
-
-func (s *Store) createTable(ctx context.Context) error {
-	for _, statement := range s.dialect.schema() {
-		rows, err := s.current(ctx).q.QueryContext(ctx, statement)
-		if err != nil {
-			return err
-		}
-		for rows.Next() { // some drivers run the statement only here
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return wrap(whileBusy(ctx, func() error {
+		_, err := s.db.ExecContext(ctx, s.dialect.Schema())
+		return err
+	}))
 }
 
 type key struct{ s *Store }
 
 // transaction is an open transaction.
 type transaction struct {
-	q     Querier
-	after func(func()) // nil if the commit cannot be observed
+	*sql.Tx
+	own   bool // the Store commits it
+	after []func()
 }
 
-// With returns a context with a transaction of the application. The Store uses this
-// transaction, but does not end it. Work that is added in the transaction can start only
-// after the commit. The function afterCommit must register its argument to be called after
-// the commit. If afterCommit is nil, the work starts with a delay of up to
-// [mailroom.Options].Poll. For SQLite, the transaction must write before it reads, or begin
-// with the write lock, as [NewFunc] requires.
-func (s *Store) With(ctx context.Context, tx Querier, afterCommit func(func())) context.Context {
-	return context.WithValue(ctx, key{s}, &transaction{tx, afterCommit})
+// With returns a context with a transaction, which the Store then uses and does not end.
+// Emails of the transaction are sent up to a second after the commit. For SQLite, the
+// transaction must write before it reads, or begin with the write lock, because a
+// transaction that has already read cannot wait for the lock.
+func (s *Store) With(ctx context.Context, tx *sql.Tx) context.Context {
+	return context.WithValue(ctx, key{s}, &transaction{Tx: tx})
 }
 
 func (s *Store) current(ctx context.Context) *transaction {
@@ -98,14 +55,12 @@ func (s *Store) current(ctx context.Context) *transaction {
 
 // Tx returns the transaction in a context from the Store, for example in
 // [mailroom.Options].OnNotice. Only the Store may end the transaction. Tx panics if the
-// context has no transaction of this Store, or if the transaction is not a *sql.Tx.
+// context has no transaction of this Store.
 func (s *Store) Tx(ctx context.Context) *sql.Tx {
 	if t := s.current(ctx); t != nil {
-		if tx, ok := t.q.(*sql.Tx); ok {
-			return tx
-		}
+		return t.Tx
 	}
-	panic("sqlstore: the context has no *sql.Tx of this Store")
+	panic("sqlstore: the context has no transaction of this Store")
 }
 
 // InTx calls fn in a transaction. It commits if fn returns nil, and rolls back if fn
@@ -117,35 +72,18 @@ func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, tx *sql.T
 // Update implements [mailroom.Store].
 func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {
 	if t := s.current(ctx); t != nil {
-		return fn(ctx, s.items(t.q))
+		return fn(ctx, s.items(t))
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.begin(ctx, func(ctx context.Context) error { return fn(ctx, s.items(s.current(ctx).q)) })
-}
-
-func (s *Store) items(q Querier) mailroom.Tx {
-	return s.dialect.Tx(func(ctx context.Context, statement string, args ...any) (Rows, error) {
-		return q.QueryContext(ctx, statement, args...)
-	})
-}
-
-// AfterCommit implements [mailroom.Store].
-func (s *Store) AfterCommit(ctx context.Context, f func()) {
-	if t := s.current(ctx); t != nil && t.after != nil {
-		t.after(f)
-	}
-}
-
-func (s *Store) beginSQL(ctx context.Context, fn func(ctx context.Context) error) error {
 	tx, err := s.open(ctx)
 	if err != nil {
 		return wrap(err)
 	}
 	defer func() { _ = tx.Rollback() }() // even after a panic; does nothing after the commit
-	var after []func()
-	if err := fn(s.With(ctx, tx, func(f func()) { after = append(after, f) })); err != nil {
+	t := &transaction{Tx: tx, own: true}
+	if err := fn(context.WithValue(ctx, key{s}, t), s.items(t)); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -154,10 +92,23 @@ func (s *Store) beginSQL(ctx context.Context, fn func(ctx context.Context) error
 	if err := tx.Commit(); err != nil {
 		return wrap(err)
 	}
-	for _, f := range after {
+	for _, f := range t.after {
 		f()
 	}
 	return nil
+}
+
+func (s *Store) items(t *transaction) mailroom.Tx {
+	return s.dialect.Tx(func(ctx context.Context, statement string, args ...any) (Rows, error) {
+		return t.QueryContext(ctx, statement, args...)
+	})
+}
+
+// AfterCommit implements [mailroom.Store].
+func (s *Store) AfterCommit(ctx context.Context, f func()) {
+	if t := s.current(ctx); t != nil && t.own {
+		t.after = append(t.after, f)
+	}
 }
 
 const (
@@ -168,11 +119,8 @@ const (
 // open begins a transaction. In SQLite it acquires the write lock first, because a
 // transaction that reads first cannot wait for the lock later.
 func (s *Store) open(ctx context.Context) (tx *sql.Tx, err error) {
-	if s.dialect != SQLite {
-		return s.beginTx(ctx)
-	}
 	err = whileBusy(ctx, func() error {
-		if tx, err = s.beginTx(ctx); err != nil {
+		if tx, err = s.begin(ctx); err != nil || s.dialect != SQLite {
 			return err
 		}
 		if _, err = tx.ExecContext(ctx, "UPDATE emailplatform_items SET due = due WHERE kind = ''"); err != nil {
@@ -183,9 +131,9 @@ func (s *Store) open(ctx context.Context) (tx *sql.Tx, err error) {
 	return tx, err
 }
 
-// beginTx waits for a connection until ctx ends. The transaction itself ignores the end of
+// begin waits for a connection until ctx ends. The transaction itself ignores the end of
 // ctx, because database/sql would otherwise roll back in the background while fn runs.
-func (s *Store) beginTx(ctx context.Context) (*sql.Tx, error) {
+func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 	waiting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel)
 	tx, err := s.db.BeginTx(waiting, nil)

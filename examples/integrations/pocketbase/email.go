@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pocketbase/dbx"
@@ -23,9 +25,8 @@ const hookPath = "/api/email-events"
 
 // service is PocketBase's mailer, and confirms the records of the collection "orders".
 type service struct {
-	app   core.App
-	store *sqlstore.Store
-	room  *mailroom.Room
+	app  core.App
+	room *mailroom.Room
 }
 
 // register sends the app's emails through the platform, which reaches the app at publicURL.
@@ -36,9 +37,8 @@ func register(app core.App, cfg client.Config, publicURL string) (s *service, er
 		return nil, err
 	}
 	s = &service{app: app}
-	s.store = sqlstore.NewFunc(sqlstore.SQLite, s.begin)
 	opts := mailroom.Options{URL: publicURL + hookPath, List: "Transactional", OnNotice: s.notice, Logger: app.Logger()}
-	if s.room, err = mailroom.New(c, s.store, opts); err != nil {
+	if s.room, err = mailroom.New(c, store{app}, opts); err != nil {
 		return nil, err
 	}
 	app.OnMailerSend().BindFunc(func(e *core.MailerEvent) error {
@@ -51,12 +51,12 @@ func register(app core.App, cfg client.Config, publicURL string) (s *service, er
 			if err := e.Next(); err != nil {
 				return err
 			}
-			return s.room.Enqueue(s.with(e.Context, tx), e.Record.Id, s.email(
+			return s.room.Enqueue(with(e.Context, tx), e.Record.Id, s.email(
 				e.Record.GetString("email"), "Your order "+e.Record.Id, "", "Thank you for "+e.Record.GetString("product")+"."))
 		})
 	})
 	app.OnServe().BindFunc(func(e *core.ServeEvent) error {
-		if err := s.store.Create(context.Background()); err != nil {
+		if _, err := app.DB().NewQuery(sqlstore.SQLite.Schema()).Execute(); err != nil {
 			return err
 		}
 		e.Router.POST(hookPath, apis.WrapStdHandler(s.room))
@@ -116,32 +116,42 @@ func (*service) notice(ctx context.Context, n mailroom.Notice) (err error) {
 	return err
 }
 
-// The following code connects the store to PocketBase's transactions.
+// store is a mailroom.Store in PocketBase's transactions.
+type store struct{ app core.App }
 
 type txKey struct{}
 
-type querier struct{ dbx.Builder }
-
-func (q querier) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	text, params := sqlstore.Named(text, "{:%s}", args)
-	rows, err := q.NewQuery(text).WithContext(ctx).Bind(params).Rows()
-	if err != nil {
-		return nil, err
+func (s store) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {
+	if tx, ok := ctx.Value(txKey{}).(core.App); ok {
+		return fn(ctx, items(tx))
 	}
-	return rows.Rows, nil
+	return s.app.RunInTransaction(func(tx core.App) error {
+		return errors.Join(fn(with(ctx, tx), items(tx)), ctx.Err())
+	})
 }
 
-func (s *service) with(ctx context.Context, tx core.App) context.Context {
-	return s.store.With(context.WithValue(ctx, txKey{}, tx), querier{tx.DB()}, func(f func()) {
+func (store) AfterCommit(ctx context.Context, f func()) {
+	if tx, ok := ctx.Value(txKey{}).(core.App); ok {
 		tx.TxInfo().OnComplete(func(err error) error {
 			if err == nil {
 				f()
 			}
 			return nil
 		})
-	})
+	}
 }
 
-func (s *service) begin(ctx context.Context, fn func(context.Context) error) error {
-	return s.app.RunInTransaction(func(tx core.App) error { return fn(s.with(ctx, tx)) })
+func with(ctx context.Context, tx core.App) context.Context {
+	return context.WithValue(ctx, txKey{}, tx)
+}
+
+func items(tx core.App) mailroom.Tx {
+	return sqlstore.SQLite.Tx(func(ctx context.Context, text string, args ...any) (sqlstore.Rows, error) {
+		params := dbx.Params{}
+		for i, arg := range args { // dbx has named parameters
+			n := strconv.Itoa(i + 1)
+			text, params["p"+n] = strings.Replace(text, "$"+n, "{:p"+n+"}", 1), arg
+		}
+		return tx.DB().NewQuery(text).WithContext(ctx).Bind(params).Rows()
+	})
 }

@@ -140,7 +140,7 @@ func TestInTx(t *testing.T) {
 		require.NoError(t, insert(nil))
 		orders, items = count()
 		assert.Equal(t, []int{1, 1}, []int{orders, items})
-		assert.PanicsWithValue(t, "sqlstore: the context has no *sql.Tx of this Store", func() { s.Tx(t.Context()) })
+		assert.PanicsWithValue(t, "sqlstore: the context has no transaction of this Store", func() { s.Tx(t.Context()) })
 	})
 }
 
