@@ -53,22 +53,10 @@ func TestChaosFindsBugs(t *testing.T) {
 
 var bugs = map[string]func(Tx) Tx{
 	"emails with an unknown outcome are sent again": func(tx Tx) Tx {
-		return planted{Tx: tx, put: func(it *Item) bool {
-			return changeMail(it, func(m *mail) {
-				if m.State == Unknown {
-					m.State, m.Attempt, it.Due = queued, "", time.Now().Add(time.Second)
-				}
-			})
-		}}
+		return planted{Tx: tx, resend: func(m mail) bool { return m.State == Unknown }}
 	},
 	"emails of a killed process are sent again": func(tx Tx) Tx {
-		return planted{Tx: tx, put: func(it *Item) bool {
-			return changeMail(it, func(m *mail) {
-				if m.State == Unknown && strings.Contains(m.Detail, "process ended") {
-					m.State, m.Attempt, it.Due = queued, "", time.Now()
-				}
-			})
-		}}
+		return planted{Tx: tx, resend: func(m mail) bool { return m.State == Unknown && strings.Contains(m.Detail, "process ended") }}
 	},
 	"any email to the address resolves an outcome": func(tx Tx) Tx {
 		return planted{Tx: tx, ref: func(it *Item) {
@@ -89,7 +77,7 @@ var bugs = map[string]func(Tx) Tx{
 		}}
 	},
 	"events are not deduplicated": func(tx Tx) Tx { return planted{Tx: tx, insertTwice: kindEvent} },
-	"a key is not unique":         func(tx Tx) Tx { return planted{Tx: tx, insertTwice: kindSend} },
+	"a key is not unique":         func(tx Tx) Tx { return planted{Tx: tx, insertTwice: kindMail} },
 	"a failed lookup is dropped": func(tx Tx) Tx {
 		return planted{Tx: tx, put: func(it *Item) bool {
 			return it.Kind != kindLookup || !strings.Contains(string(it.Value), `"tries"`)
@@ -111,13 +99,18 @@ var bugs = map[string]func(Tx) Tx{
 // planted is a transaction with a bug.
 type planted struct {
 	Tx
-	put         func(*Item) bool // whether to put the item, otherwise it is deleted
+	put         func(*Item) bool  // whether to put the item, otherwise it is deleted
+	resend      func(m mail) bool // whether to enqueue the email of the item again
 	due, ref    func(*Item)
 	insertTwice string                      // kind of items whose Insert always succeeds
 	hide        func(kind, key string) bool // whether Get does not find an item
 }
 
 func (p planted) Put(ctx context.Context, it Item) error {
+	if m, _ := decode[mail](it); it.Kind == kindMail && p.resend != nil && p.resend(m) {
+		again := Item{Kind: kindSend, Key: it.Key, Due: time.Now().Add(time.Second), Value: encode(mail{Submission: m.Submission})}
+		return errors.Join(p.Tx.Put(ctx, Item{Kind: kindMail, Key: it.Key, Value: encode(mail{State: queued})}), p.Tx.Put(ctx, again))
+	}
 	if p.put != nil && !p.put(&it) {
 		return p.Delete(ctx, it.Kind, it.Key)
 	}
@@ -157,9 +150,9 @@ func each(items []Item, change func(*Item)) []Item {
 	return items
 }
 
-// changeMail changes the value of an item of the kind "send".
-func changeMail(it *Item, change func(*mail)) bool {
-	if it.Kind == kindSend {
+// changeMail changes the value of an item of the kind "mail".
+func changeMail(it *Item, change func(*mail)) {
+	if it.Kind == kindMail {
 		var m mail
 		if err := json.Unmarshal(it.Value, &m); err != nil {
 			panic(err)
@@ -167,7 +160,6 @@ func changeMail(it *Item, change func(*mail)) bool {
 		change(&m)
 		it.Value = encode(m)
 	}
-	return true
 }
 
 // process is the store of a process that can be killed. A killed process writes nothing more.
@@ -228,8 +220,9 @@ func (w *world) start() (*Room, *process) {
 		HTTPClient: &http.Client{Transport: late{w.platform.Transport(), time.Second}}, // so processes are killed during a request
 	}))(w.t)
 	room := need(New(c, p, Options{
-		URL: "http://app.test/hook", List: "Orders", Logger: quiet, Pause: time.Second, MaxPause: 5 * time.Second, Poll: 5 * time.Second, OnNotice: w.onNotice,
+		URL: "http://app.test/hook", List: "Orders", Logger: quiet, Pause: time.Second, OnNotice: w.onNotice,
 	}))(w.t)
+	room.poll = 5 * time.Second // so that the test is fast
 	w.platform.SetTarget("app.test", room)
 	room.Start()
 	return room, p

@@ -1,13 +1,10 @@
 // Package mailroom sends emails at most once. It passes their outcomes, and later bounces, complaints and
-// unsubscriptions, to one function of the application. With packages client and webhook alone, an
-// application must write many parts itself: an outbox, a queue of lookups, the resolution of unknown
-// outcomes, a suppression list, the webhook with its secrets, and a shutdown that waits.
+// unsubscriptions, to one function of the application.
 //
 // A Room keeps its state in a [Store], which several processes can share. Package contrib/sqlstore
 // implements Store for PostgreSQL and SQLite with database/sql, for up to 10 emails per second (measured
 // in docs/performance.md). To send more emails from several machines, use module contrib/riverjobs, which
-// runs a Room with the job queue River. [MemoryStore] is for tests. This code starts a Room and sends an
-// email:
+// runs a Room with the job queue River. This code starts a Room and sends an email:
 //
 //	room, err := mailroom.New(c, store, mailroom.Options{
 //		URL:  "https://shop.example.com/hook",
@@ -33,9 +30,8 @@
 //
 // # Sending
 //
-// [Room.Enqueue] adds an email with a key to the outbox. If the context carries a transaction of the
-// application, Enqueue uses it. The Room sends the email of a key at most once. If the request to the
-// platform fails, the next step depends on what the platform did:
+// The Room sends an email of the outbox at most once. If the request to the platform fails, the next step
+// depends on what the platform did:
 //
 //   - If the platform certainly did not process the request, the Room sends the email
 //     again later, for at most [Options].RetryFor.
@@ -45,51 +41,43 @@
 //   - If the outcome stays unknown, [Room.Unknown] returns the email, and an operator
 //     decides with [Room.Resolve].
 //
-// [Room.Send] sends an email immediately, without a key and without an outbox.
-//
 // While the platform fails, each request could leave another email with an unknown outcome. Therefore,
-// after a failed request, all processes stop sending emails of the outbox for [Options].Pause, which
-// doubles with each further failure. After the pause, one worker sends one request. All workers continue
-// when this request succeeds. So at the start of an outage, each request in progress can have an unknown
-// outcome, but later only one request after each pause. After 30 s without a success, the next request is
-// also sent alone.
+// after a failed request, all processes stop sending emails of the outbox for [Options].Pause. After the
+// pause, and after 30 s without a success, one worker sends one request, and all workers continue when it
+// succeeds. So at the start of an outage, each request in progress can have an unknown outcome, but later
+// only one request after each pause.
 //
 // # Notices
 //
-// [Options].OnNotice receives the outcome of each email in the outbox. It also receives bounces,
-// complaints and unsubscriptions. When the Room handles an event, it stores the notice in the transaction
-// that records the event as handled, so no notice is lost. If the event does not contain the address, the
-// key or the kind of bounce, the Room looks up the email, with at most one lookup per second. If the
-// platform still does not know the email or its values after 4 hours, the notice does not contain them. If
-// lookups fail for another reason, such as an outage, the notice waits.
+// When the Room handles an event, it stores the notice in the transaction that records the event as handled,
+// so no notice is lost. If the event does not contain the address, the key or the kind of bounce, the Room
+// looks up the email, with at most one lookup per second. If the platform still does not know the email or
+// its values after 4 hours, the notice does not contain them. If lookups fail for another reason, such as an
+// outage, the notice waits.
 //
 // OnNotice runs in the transaction that deletes the notice. Therefore its writes in this transaction
-// happen exactly once. Its other effects can happen again, because the Room repeats a transaction
-// that fails.
-//
-// The outcome of a key precedes all other notices with this key. Otherwise, notices have no order.
+// happen exactly once. The outcome of a key precedes all other notices with this key. Otherwise, notices
+// have no order.
 //
 // # Clocks
 //
 // The processes compare the times in the store with their own clocks. A wrong clock causes no duplicate
 // email, but it delays work, and an outcome may be unknown for a short time. In an outage, a process whose
-// clock is more than a minute slow also ignores the pauses of the others, so more outcomes are unknown. If the clock of a process
-// differs from the platform's clock by more than a minute, events do not resolve the unknown outcomes of
-// this process, so an operator must resolve them.
+// clock is more than a minute slow also ignores the pauses of the others, so more outcomes are unknown. If
+// the clock of a process differs from the platform's clock by more than a minute, events do not resolve the
+// unknown outcomes of this process, so an operator must resolve them.
 //
 // # Start and shutdown
 //
-// A program can start while the platform is down: [New] sends no request, and [Room.Start] returns
-// immediately. The Room connects in the background, and creates the list and the webhook if they do not
-// exist. Until the Room has connected, it sends no email. While the webhook does not exist, the Room
-// responds to deliveries with 503, so the platform retries them.
-//
-// [Room.Close] waits for the requests in progress. If a process ends without Close, the
-// outcomes of these requests are unknown.
+// A program can start while the platform is down. The Room connects in the background, and creates the list
+// and the webhook if they do not exist. Until the Room has connected, it sends no email, and responds to
+// deliveries with 503, so the platform retries them. If a process ends without [Room.Close], the outcomes of
+// its requests in progress are unknown.
 //
 // If a release has another [Options].URL or other [Options].Events, its processes create their own webhook
 // and keep the old one. So after a rollback, the processes of the earlier release can use the old webhook
 // again. While both webhooks exist, the platform delivers events for both, and the Room deduplicates the
-// events. The Room archives a webhook that no process has used for 8 hours. If the URL changed, the
-// application must pass requests for the old URL to the Room during these 8 hours.
+// events. The Room archives a webhook that no process has used for 8 hours, not counting the time without any
+// process. If the URL changed, the application must pass requests for the old URL to the Room during these 8
+// hours.
 package mailroom

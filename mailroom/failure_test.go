@@ -98,7 +98,7 @@ func TestFailedCommit(t *testing.T) {
 // TestUndecodable: items that cannot be decoded do not block the others.
 func TestUndecodable(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		for _, kind := range []string{kindNotice, kindSend, kindLookup} {
+		for _, kind := range []string{kindNotice, kindSend, kindMail, kindLookup} {
 			require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
 				return tx.Put(ctx, Item{Kind: kind, Key: "bad", Due: time.Now(), Value: []byte(`"?"`)})
 			}))
@@ -177,13 +177,9 @@ func TestSuccessBeforePause(t *testing.T) {
 		before := time.Now()
 		time.Sleep(time.Second)
 		paused := func(started time.Time, sent error) (wait bool) {
-			require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) (err error) {
-				if err := f.room.countResult(ctx, tx, started, sent); err != nil {
-					return err
-				}
-				d, err := f.room.mustWait(ctx, tx, time.Now())
-				wait = d > 0
-				return err
+			require.NoError(t, f.room.update(t.Context(), func(s *state) {
+				s.countResult(started, sent)
+				wait = s.mustWait(time.Now()) > 0
 			}))
 			return wait
 		}

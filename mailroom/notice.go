@@ -50,13 +50,29 @@ type Notice struct {
 	Event     *events.Event `json:"event,omitempty"`      // nil for an outcome without an event
 }
 
-// read returns the notice of an event. If the event needs no notice, the Reason is "". If
-// partial is true, the notice lacks the address or the kind of bounce, so a lookup must add
-// it.
-func read(e *events.Event) (n Notice, partial bool) {
+// noticeOf returns the notice of an event. If the event needs no notice, the Reason is "".
+// If partial is true, the notice lacks the address or the kind of bounce, so a lookup must
+// add it.
+func noticeOf(e *events.Event) (n Notice, partial bool) {
 	n = Notice{
 		Address: normal(e.Recipient()), EmailID: e.EmailID(), ListID: e.ListID().String(), ContactID: e.ContactID().String(),
 		Time: e.Time, Event: e,
+	}
+	switch e.Name {
+	case events.NameEmailBounced:
+		b, ok := e.Bounce()
+		n.Reason, n.Detail = reasonOfBounce(b.Category.Hard(), b.Category.Soft()), b.DSNMessage
+		if !ok {
+			return n, true
+		}
+	case events.NameEmailReportedAsSpam:
+		n.Reason = Complaint
+	case events.NameSuppressedEmailAdded:
+		n.Reason = Suppressed
+	case events.NameEmailUnsubscribed, events.NameContactUnsubscribed:
+		n.Reason = Unsubscribed
+	case events.NameEmailGlobalUnsubscribed:
+		n.Reason = GloballyUnsubscribed
 	}
 	switch d := e.Data.(type) {
 	case *events.EmailRejected:
@@ -67,31 +83,8 @@ func read(e *events.Event) (n Notice, partial bool) {
 		if d.Contact.Status == events.ContactStatusUnsubscribed {
 			n.Reason = Unsubscribed
 		}
-	default:
-		n.Reason = reasonOf(e.Name)
-	}
-	if e.Name == events.NameEmailBounced {
-		b, ok := e.Bounce()
-		n.Reason, n.Detail = reasonOfBounce(b.Category.Hard(), b.Category.Soft()), b.DSNMessage
-		if !ok {
-			return n, true
-		}
 	}
 	return n, n.Reason != "" && n.Address == ""
-}
-
-func reasonOf(name events.Name) Reason {
-	switch name {
-	case events.NameEmailReportedAsSpam:
-		return Complaint
-	case events.NameSuppressedEmailAdded:
-		return Suppressed
-	case events.NameEmailUnsubscribed, events.NameContactUnsubscribed:
-		return Unsubscribed
-	case events.NameEmailGlobalUnsubscribed:
-		return GloballyUnsubscribed
-	}
-	return ""
 }
 
 // reasonOfBounce returns "" for an automatic reply, a challenge or an address change,

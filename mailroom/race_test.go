@@ -26,11 +26,9 @@ func (s changed) Update(ctx context.Context, fn func(ctx context.Context, tx Tx)
 // stored returns the email of a key.
 func (f *fixture) stored(key string) (m mail) {
 	f.t.Helper()
-	require.NoError(f.t, f.store.Update(f.t.Context(), func(ctx context.Context, tx Tx) error {
-		it, _, err := tx.Get(ctx, kindSend, key)
-		require.NoError(f.t, err)
-		m, err = decode[mail](it)
-		return err
+	require.NoError(f.t, f.room.update(f.t.Context(), func(s *state) {
+		it, _ := s.get(kindMail, key)
+		m = read[mail](s, it)
 	}))
 	return m
 }
@@ -38,9 +36,10 @@ func (f *fixture) stored(key string) (m mail) {
 // claimed records that the Room is about to send the email of a key.
 func (f *fixture) claimed(key string) (m mail) {
 	f.t.Helper()
-	require.NoError(f.t, f.store.Update(f.t.Context(), func(ctx context.Context, tx Tx) (err error) {
-		_, m, _, _, err = f.room.claim(ctx, tx, key)
-		return err
+	require.NoError(f.t, f.room.update(f.t.Context(), func(s *state) {
+		it, _ := s.get(kindSend, key)
+		m = read[mail](s, it)
+		assert.Zero(f.t, s.claim(key, &m))
 	}))
 	return m
 }
@@ -122,7 +121,7 @@ type between struct {
 
 func (tx between) ByRef(ctx context.Context, kind, ref string) ([]Item, error) {
 	items, err := tx.Tx.ByRef(ctx, kind, ref)
-	if kind == kindSend {
+	if kind == kindMail {
 		tx.now(ctx, ref)
 	}
 	return items, err
@@ -180,7 +179,7 @@ func TestUnknownLocksNothing(t *testing.T) {
 		f.enqueue("1", "ada@example.org")
 		time.Sleep(time.Minute)
 		hidden := changed{f.store.(*MemoryStore), func(tx Tx) Tx {
-			return planted{Tx: tx, hide: func(kind, _ string) bool { return kind == kindSend }}
+			return planted{Tx: tx, hide: func(kind, _ string) bool { return kind == kindMail || kind == kindUnknown }}
 		}}
 		room := need(New(f.c, hidden, f.opts))(t)
 		open := need(room.Unknown(t.Context()))(t)
@@ -214,13 +213,12 @@ func TestLateClaim(t *testing.T) {
 // TestWaitForOverdueOutcome: a notice waits although the time of the outcome before it has come.
 func TestWaitForOverdueOutcome(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
-			require.NoError(t, tx.Put(ctx, Item{Kind: kindNotice, Key: outcomeKey("1"), Due: time.Now().Add(-time.Minute)}))
-			waits, err := waitForOutcome(ctx, tx, Item{Kind: kindNotice, Key: "event:1"}, Notice{Key: "1"})
-			assert.True(t, waits)
-			it, _, _ := tx.Get(ctx, kindNotice, "event:1")
+		f.room = need(New(f.c, f.store, f.opts))(t)
+		require.NoError(t, f.room.update(t.Context(), func(s *state) {
+			s.put(Item{Kind: kindNotice, Key: outcomeKey("1"), Due: time.Now().Add(-time.Minute)})
+			assert.True(t, s.waitForOutcome(Item{Kind: kindNotice, Key: "event:1"}, Notice{Key: "1"}))
+			it, _ := s.get(kindNotice, "event:1")
 			assert.Equal(t, time.Second, time.Until(it.Due))
-			return err
 		}))
 	})
 }
@@ -262,19 +260,16 @@ func TestRestarts(t *testing.T) {
 
 // TestWrongClock: the times of a process with a wrong clock do not permit all workers to send, and do not keep a pause.
 func TestWrongClock(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *fixture) {
-		day := time.Now().Add(24 * time.Hour)
-		it := Item{Due: day, Value: encode(pause{Failures: 1, Since: day, Proven: day})}
-		p, err := decodePause(&it)
-		require.NoError(t, err)
-		assert.Equal(t, pause{Failures: 1}, p)
-		assert.Zero(t, it.Due)
-		exact := pause{Since: time.Now().UTC(), Proven: time.Now().Add(proven).UTC()}
-		it = Item{Due: day, Value: encode(exact)}
-		p, err = decodePause(&it)
-		require.NoError(t, err)
-		assert.Equal(t, exact, p)
-		assert.Equal(t, day, it.Due)
+	inBubble(t, func(t *testing.T, f *fixture) {
+		now := time.Now().UTC()
+		day, exact := now.Add(24*time.Hour), pause{Mode: open, Since: now, Until: now.Add(proven)}
+		f.room = need(New(f.c, f.store, f.opts))(t)
+		require.NoError(t, f.room.update(t.Context(), func(s *state) {
+			for _, wrong := range []pause{{Failures: 1, Mode: paused, Since: day, Until: day}, {Failures: 1, Mode: open, Until: day}} {
+				assert.Equal(t, pause{Failures: 1}, s.readPause(Item{Value: encode(wrong)}))
+			}
+			assert.Equal(t, exact, s.readPause(Item{Value: encode(exact)}))
+		}))
 	})
 }
 
@@ -304,7 +299,7 @@ func TestReschedule(t *testing.T) {
 			assert.Equal(t, want, n)
 			assert.True(t, need(f.room.Queues(t.Context()))(t)[0].Oldest.Equal(queued))
 			require.NoError(t, memory.Update(t.Context(), func(ctx context.Context, tx Tx) error {
-				return tx.Put(ctx, Item{Kind: kindPause, Key: pauseKey, Ref: pauseKey, Value: encode(pause{Failures: 1})})
+				return tx.Put(ctx, Item{Kind: kindPause, Key: pauseKey, Ref: pauseKey, Value: encode(pause{Mode: paused, Failures: 1})})
 			}))
 		}
 	})

@@ -1,19 +1,16 @@
 package mailroom
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"example.com/emailplatform/client"
@@ -31,18 +28,17 @@ var (
 // Options configures a [Room]. OnNotice is required. The zero values of the other fields
 // are good defaults.
 type Options struct {
-	// OnNotice is called for each notice, in a transaction of the store. ctx carries this
-	// transaction. If OnNotice returns an error or panics, the transaction is rolled back, and
-	// the Room calls OnNotice again after a pause. The pause begins with 2 s and doubles up to
-	// one hour. Therefore writes in the transaction happen exactly once, but other effects can
-	// happen again.
+	// OnNotice is called for each notice, in a transaction of the store, which ctx carries.
+	// If OnNotice returns an error or panics, the transaction is rolled back, and the Room
+	// calls OnNotice again after a pause. The pause begins with 2 s and doubles up to one hour.
+	// Therefore writes in the transaction happen exactly once, but other effects can happen
+	// again.
 	//
 	// OnNotice must be safe for concurrent use. It must not call the platform, because the
 	// transaction stays open during the call, and it must not call [Room.Close], which waits
 	// for OnNotice. It can call [Room.Enqueue] and [Room.Resolve] with ctx. If it calls them
-	// with the key of the notice, PostgreSQL can detect a deadlock with another worker.
-	// PostgreSQL then rolls back one of the two transactions, and the Room repeats this
-	// transaction.
+	// with the key of the notice, PostgreSQL can detect a deadlock with another worker. The
+	// Room repeats the transaction that PostgreSQL then rolls back.
 	OnNotice func(ctx context.Context, n Notice) error
 
 	// Observe, if not nil, is called for metrics after each call of OnNotice, when its
@@ -66,27 +62,23 @@ type Options struct {
 
 	// External is for a store with a job queue, such as contrib/riverjobs. With External, Start
 	// starts no workers, because the queue calls [Room.Work]. An item may have no job, for
-	// example because it was stored before the application used the queue. Such an item becomes
-	// overdue. Every 15 minutes, the Room therefore stores the items again that are overdue for
-	// 15 minutes, so that the queue gets jobs for them.
+	// example because it was stored before the application used the queue. Every 15 minutes,
+	// the Room therefore stores the items again that are overdue for 15 minutes, so that the
+	// queue gets jobs for them.
 	External bool
 
 	// SendTimeout limits each call to send an email, with its retries. The default is
 	// 20 s.
 	SendTimeout time.Duration
 
-	// Pause is the pause after a failed request. It doubles with each further failure,
-	// up to MaxPause. The defaults are 30 s and 10 minutes.
-	Pause, MaxPause time.Duration
+	// Pause is the pause after a failed request. It doubles with each further failure, up to
+	// 20 times Pause. The default is 30 s, so a pause is at most 10 minutes.
+	Pause time.Duration
 
 	// RetryFor is how long the Room sends an email again if the platform does not accept it for
 	// a temporary reason. The time begins with the first request. At the end of this time, the
 	// outcome is [Failed]. The default is 24 hours.
 	RetryFor time.Duration
-
-	// Poll is the interval at which the Room searches the store for work of other
-	// processes. The default is 1 s.
-	Poll time.Duration
 
 	// KeepSent is how long the store keeps the key of an email after its outcome is known. When
 	// the key has been deleted, Enqueue with the same key sends another email. By default, keys
@@ -117,13 +109,8 @@ func (o Options) withDefaults() Options {
 	o.Workers = cmp.Or(o.Workers, 4)
 	o.SendTimeout = cmp.Or(o.SendTimeout, 20*time.Second)
 	o.Pause = cmp.Or(o.Pause, 30*time.Second)
-	o.MaxPause = cmp.Or(o.MaxPause, max(10*time.Minute, o.Pause))
 	o.RetryFor = cmp.Or(o.RetryFor, 24*time.Hour)
-	o.Poll = cmp.Or(o.Poll, time.Second)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
-	if o.Observe == nil {
-		o.Observe = func(context.Context, Observation) {}
-	}
 	o.Webhook.Logger = cmp.Or(o.Webhook.Logger, o.Logger)
 	return o
 }
@@ -134,7 +121,7 @@ func (o Options) check() error {
 		return errors.New("mailroom: OnNotice must not be nil")
 	case o.Webhook.Once != nil:
 		return errors.New("mailroom: Webhook.Once must be nil, because the Room deduplicates in its store")
-	case o.Workers < 0 || min(o.SendTimeout, o.Pause, o.MaxPause, o.RetryFor, o.Poll, o.KeepSent) < 0:
+	case o.Workers < 0 || min(o.SendTimeout, o.Pause, o.RetryFor, o.KeepSent) < 0:
 		return errors.New("mailroom: Workers and durations must not be negative")
 	}
 	return nil
@@ -145,17 +132,18 @@ type Room struct {
 	c      *client.Client
 	store  Store
 	opts   Options
-	hook   atomic.Pointer[http.Handler] // nil until the webhook exists
-	hookID atomic.Value                 // a string, once subscribed
-	listID atomic.Int64
+	queues map[string]queue // by the kind of items
+	poll   time.Duration    // between searches for work of other processes
 
-	notices, sends, lookups queue
-	connected               chan struct{} // closed when the list and the webhook exist
-	closing                 chan struct{} // closed by Close
+	connected chan struct{} // closed after connect has set the next three fields
+	hook      http.Handler  // nil without a URL
+	hookID    string        // after connect, only tidy uses it
+	listID    int64
 
 	mu      sync.Mutex
-	closed  bool
-	stop    context.CancelFunc // nil before Start
+	started bool
+	closing context.Context // ends when Close begins
+	stop    context.CancelFunc
 	running sync.WaitGroup
 }
 
@@ -168,11 +156,12 @@ func New(c *client.Client, store Store, opts Options) (*Room, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	return &Room{
-		c: c, store: store, opts: opts.withDefaults(),
-		notices: newQueue(), sends: newQueue(), lookups: newQueue(),
-		connected: make(chan struct{}), closing: make(chan struct{}),
-	}, nil
+	r := &Room{c: c, store: store, opts: opts.withDefaults(), queues: map[string]queue{}, poll: time.Second, connected: make(chan struct{})}
+	for _, kind := range workKinds() {
+		r.queues[kind] = make(queue, 1)
+	}
+	r.closing, r.stop = context.WithCancel(context.Background())
+	return r, nil
 }
 
 // Start starts the goroutines that send emails, look up emails, and call OnNotice. It
@@ -181,27 +170,27 @@ func New(c *client.Client, store Store, opts Options) (*Room, error) {
 func (r *Room) Start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stop != nil || r.closed {
+	if r.started || r.closing.Err() != nil {
 		return
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	r.stop = stop
-	r.running.Go(func() { r.connect(ctx) })
-	r.running.Go(func() { r.loop(ctx, nil, r.opts.Poll, r.expire) })
-	r.running.Go(func() { r.loop(ctx, nil, time.Minute, r.tidy) })
+	r.started = true
+	every := func(pause time.Duration, q queue, next work) { r.running.Go(func() { r.loop(q, pause, next) }) }
+	every(r.poll, nil, r.expire)
+	workers := r.opts.Workers
 	if r.opts.External {
-		r.running.Go(func() { r.loop(ctx, nil, overdue, r.reschedule) })
-		return
+		workers = 0
+		every(overdue, nil, r.reschedule)
+	} else {
+		every(r.poll, r.queues[kindNotice], r.tell)
+		every(r.poll, r.queues[kindLookup], r.lookUp)
 	}
-	r.running.Go(func() { r.loop(ctx, r.notices, r.opts.Poll, r.tell) })
-	r.running.Go(func() { r.loop(ctx, r.lookups, r.opts.Poll, r.lookUp) })
-	for range r.opts.Workers {
-		r.running.Go(func() {
-			if r.await(ctx) == nil {
-				r.loop(ctx, r.sends, r.opts.Poll, r.send)
-			}
-		})
-	}
+	r.running.Go(func() {
+		r.connect(r.closing)
+		every(time.Minute, nil, r.tidy)
+		for range workers {
+			every(r.poll, r.queues[kindSend], r.send)
+		}
+	})
 }
 
 // Work does the work of one [Item] if the item is still due: it sends an email, looks up an
@@ -235,7 +224,7 @@ func (r *Room) await(ctx context.Context) error {
 	select {
 	case <-r.connected:
 		return nil
-	case <-r.closing:
+	case <-r.closing.Done():
 		return ErrClosed
 	case <-ctx.Done():
 		return fmt.Errorf("%w: %w", ErrNotConnected, context.Cause(ctx))
@@ -249,13 +238,7 @@ func (r *Room) await(ctx context.Context) error {
 // error is always nil.
 func (r *Room) Close() error {
 	r.mu.Lock()
-	if !r.closed {
-		close(r.closing)
-	}
-	r.closed = true
-	if r.stop != nil {
-		r.stop()
-	}
+	r.stop()
 	r.mu.Unlock()
 	r.running.Wait()
 	return nil
@@ -265,7 +248,7 @@ func (r *Room) Close() error {
 func (r *Room) enter() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	if r.closing.Err() != nil {
 		return ErrClosed
 	}
 	r.running.Add(1)
@@ -275,8 +258,6 @@ func (r *Room) enter() error {
 // queue wakes a loop.
 type queue chan struct{}
 
-func newQueue() queue { return make(queue, 1) }
-
 func (q queue) wake() {
 	select {
 	case q <- struct{}{}:
@@ -284,9 +265,13 @@ func (q queue) wake() {
 	}
 }
 
-// loop calls next until ctx ends: immediately if it does not have to wait, and otherwise
-// after q wakes or after the pause.
-func (r *Room) loop(ctx context.Context, q queue, pause time.Duration, next func(ctx context.Context, key string) (wait time.Duration, err error)) {
+// work does the work of the item with the key, or of any item if key is "".
+type work func(ctx context.Context, key string) (wait time.Duration, err error)
+
+// loop calls next until the Room is closed: immediately if it does not have to wait, and
+// otherwise after q wakes or after the pause.
+func (r *Room) loop(q queue, pause time.Duration, next work) {
+	ctx := r.closing
 	for ctx.Err() == nil {
 		wait, err := next(ctx, "")
 		if err != nil && ctx.Err() == nil {
@@ -315,28 +300,6 @@ func doubled(first time.Duration, n int, most time.Duration) time.Duration {
 
 // normal returns the form of an address in the store.
 func normal(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
-
-// encode encodes a value of this package, which cannot fail. It replaces invalid UTF-8,
-// because a store accepts only UTF-8 as the value of an item. The body of an event may
-// contain invalid UTF-8, for example if it quotes a mail server.
-func encode(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("mailroom: %v", err))
-	}
-	return bytes.ToValidUTF8(b, []byte("\uFFFD"))
-}
-
-// decode reads the value of an item. If the item does not exist, it returns the zero value.
-func decode[T any](it Item) (v T, err error) {
-	if len(it.Value) == 0 {
-		return v, nil
-	}
-	if err := json.Unmarshal(it.Value, &v); err != nil {
-		return v, fmt.Errorf("mailroom: item %s %q: %w", it.Kind, it.Key, err)
-	}
-	return v, nil
-}
 
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))

@@ -243,10 +243,8 @@ func TestPostponed(t *testing.T) {
 			fault.Status = status
 			f.inject(fault)
 			time.Sleep(35 * time.Second) // the first pause is 30 s
-			require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
-				p, err := peekPause(ctx, tx)
-				assert.NotZero(t, p.Failures, "%d ends the pause", status)
-				return err
+			require.NoError(t, f.room.update(t.Context(), func(s *state) {
+				assert.NotZero(t, s.peekPause().Failures, "%d ends the pause", status)
 			}))
 		})
 	}
@@ -279,11 +277,7 @@ func TestCrash(t *testing.T) {
 			f.start()
 			require.NoError(t, f.room.Close())
 			f.enqueue("1", "ada@example.org")
-			require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
-				key, _, _, _, err := f.room.claim(ctx, tx, "")
-				assert.Equal(t, "1", key)
-				return err
-			}))
+			f.claimed("1")
 			f.start()
 			time.Sleep(time.Minute)
 			assert.Equal(t, []string{"unknown ada@example.org 1"}, f.got())
@@ -436,10 +430,7 @@ func TestLeaseBehindBacklog(t *testing.T) {
 		for i := range 100 {
 			f.enqueue(fmt.Sprint(i), "ada@example.org")
 		}
-		require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
-			_, _, _, _, err := f.room.claim(ctx, tx, "99")
-			return err
-		}))
+		f.claimed("99")
 		f.use(late{f.platform.Transport(), 10 * time.Second})
 		f.start(func(o *Options) { o.Workers = 1 })
 		time.Sleep(time.Minute)
@@ -653,7 +644,7 @@ func (l late) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestMatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.loseResponses(0)
-		f.start(func(o *Options) { o.Pause, o.MaxPause = time.Second, time.Second }) // all within the uncertainty of the clocks
+		f.start(func(o *Options) { o.Pause = time.Second }) // all within the uncertainty of the clocks
 		f.enqueue("{{n}}-1", "ada@example.org")
 		f.enqueue("(2", "ada@example.org")
 		same := email("bob@example.org", "x")
@@ -694,13 +685,7 @@ func TestCloseWaits(t *testing.T) {
 		default:
 			t.Error("Close did not wait for Send")
 		}
-		require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
-			it, _, err := tx.Get(ctx, kindSend, "1")
-			require.NoError(t, err)
-			m, err := decode[mail](it)
-			assert.Equal(t, Sent, m.State)
-			return err
-		}))
+		assert.Equal(t, Sent, f.stored("1").State)
 	})
 }
 
@@ -739,22 +724,23 @@ func TestNewInvalid(t *testing.T) {
 	require.ErrorContains(t, err, "must not be nil")
 }
 
-// TestRead: the notices of events that contain everything, for each payload in the test data of package events.
-func TestRead(t *testing.T) {
+// TestNoticeOf: the notices of events that contain everything, for each payload in the test data of package events.
+func TestNoticeOf(t *testing.T) {
 	e := need(events.Parse([]byte(`{"event":"Contact.Unsubscribed","timestamp":"2024-01-01T00:00:00Z",
 		"data":{"contact_id":"1","list_id":"2","email_address":"Ada@Example.org"}}`)))(t)
-	n, partial := read(e)
+	n, partial := noticeOf(e)
 	assert.False(t, partial)
 	n.Event = nil
 	assert.Equal(t, Notice{Reason: Unsubscribed, Address: "ada@example.org", ListID: "2", ContactID: "1", Time: e.Time}, n)
 }
 
-// TestHandleIncomplete: Handle returns the error of unreadable data, and does not look up an email without an id.
+// TestHandleIncomplete: Handle returns the error of unreadable data, and does not look up an email without an id. If the
+// kind of a bounce cannot be looked up, it is unknown.
 func TestHandleIncomplete(t *testing.T) {
 	for body, want := range map[string]struct{ err, notice string }{
 		`{"event":"Email.Bounced","data":{"campaign":{"id":1},"bounce":{"category":"bounce_hb"},"contact":{"email":7}}}`: {err: "data.contact.email"},
 		`{"event":"Email.Bounced","data":"x"}`:                                            {err: "data: expected an object"},
-		`{"event":"Email.Bounced","data":{"email":{"id":""}}}`:                            {err: "bounce without a category"},
+		`{"event":"Email.Bounced","data":{"email":{"id":""}}}`:                            {notice: "soft_bounce  "},
 		`{"event":"Contact.Unsubscribed","data":{"contact_id":"1","email_address":null}}`: {notice: "unsubscribed  "},
 		`{"event":"Email.Delivered","data":{"email":{"id":"e1"}}}`:                        {},
 	} {

@@ -11,46 +11,36 @@ import (
 // and global unsubscriptions, and when the platform adds an entry to its own suppression
 // list.
 func (r *Room) Suppress(ctx context.Context, pattern string) error {
-	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error { return suppress(ctx, tx, pattern, Suppressed) })
+	return r.update(ctx, func(s *state) { s.suppress(pattern, Suppressed) })
 }
 
 // Unsuppress removes an address or a pattern from the Room's suppression list. To change
 // the platform's list, use [client.SuppressedEmails.Remove].
 func (r *Room) Unsuppress(ctx context.Context, pattern string) error {
-	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
-		return tx.Delete(ctx, kindSuppressed, storable(normal(pattern)))
-	})
+	return r.update(ctx, func(s *state) { s.delete(kindSuppressed, storable(normal(pattern))) })
 }
 
 // Suppression returns the reason why the Room does not send to an address, or "" if it
 // does.
 func (r *Room) Suppression(ctx context.Context, address string) (reason Reason, err error) {
-	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
-		reason, err = suppression(ctx, tx, address)
-		return err
-	})
+	err = r.update(ctx, func(s *state) { reason = s.suppression(address) })
 	return reason, err
 }
 
-func suppress(ctx context.Context, tx Tx, pattern string, reason Reason) error {
-	_, err := tx.Insert(ctx, Item{Kind: kindSuppressed, Key: storable(normal(pattern)), Value: encode(reason)})
-	return err
+func (s *state) suppress(pattern string, reason Reason) {
+	s.getOrInsert(Item{Kind: kindSuppressed, Key: storable(normal(pattern)), Value: encode(reason)})
 }
 
-func suppression(ctx context.Context, tx Tx, address string) (Reason, error) {
+func (s *state) suppression(address string) Reason {
 	address = normal(address)
 	patterns := []string{address}
 	if i := strings.LastIndexByte(address, '@'); i >= 0 {
 		patterns = append(patterns, "*"+address[i:], address[:i]+"@*")
 	}
 	for _, pattern := range patterns {
-		it, found, err := tx.Get(ctx, kindSuppressed, storable(pattern))
-		if err != nil {
-			return "", err
-		}
-		if found {
-			return decode[Reason](it)
+		if it, found := s.get(kindSuppressed, storable(pattern)); found {
+			return read[Reason](s, it)
 		}
 	}
-	return "", nil
+	return ""
 }

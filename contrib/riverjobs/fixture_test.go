@@ -98,7 +98,7 @@ func (s *shop) start(change ...func(*mailroom.Options)) *replica {
 	require.NoError(s.t, err)
 	opts := mailroom.Options{
 		URL: "http://app.test/hook", External: true, Logger: slog.New(slog.DiscardHandler),
-		Pause: 50 * time.Millisecond, MaxPause: 50 * time.Millisecond, Poll: 50 * time.Millisecond,
+		Pause: 50 * time.Millisecond,
 		OnNotice: func(ctx context.Context, n mailroom.Notice) error {
 			_, err := store.Tx(ctx).Exec(ctx, "INSERT INTO told VALUES ($1)", string(n.Reason)+" "+n.Key)
 			return err

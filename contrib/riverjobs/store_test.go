@@ -66,7 +66,7 @@ func TestEnqueueInTransaction(t *testing.T) {
 		})
 		require.Equal(t, result == nil, err == nil)
 		assert.Equal(t, min(i, 1), s.count("river_job"), "jobs")
-		assert.Equal(t, min(i, 1), s.count("emailplatform_items"), "items")
+		assert.Equal(t, min(i, 1), s.count("emailplatform_items WHERE kind = 'send'"), "items")
 	}
 	assert.PanicsWithValue(t, "riverjobs: the context has no transaction of this Store", func() { store.Tx(t.Context()) })
 }

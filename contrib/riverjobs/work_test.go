@@ -50,10 +50,10 @@ func TestRooms(t *testing.T) {
 // TestOutage: two replicas run during an outage. They pause after each unknown outcome, so each pause allows at
 // most one unknown outcome. Without the pauses, all outcomes would be unknown.
 func TestOutage(t *testing.T) {
-	const orders, pause, maxPause = 30, 200 * time.Millisecond, time.Second
+	const orders, pause = 30, 200 * time.Millisecond
 	s := newShop(t)
 	s.inject(mockserver.Fault{Action: mockserver.FaultStatus})
-	short := func(o *mailroom.Options) { o.Pause, o.MaxPause = pause, maxPause }
+	short := func(o *mailroom.Options) { o.Pause = pause }
 	r := s.start(short)
 	s.start(short)
 	began := time.Now()
@@ -65,7 +65,7 @@ func TestOutage(t *testing.T) {
 	outage := time.Since(began)
 	limit := 1 // for the first request, and one for each pause that ended during the outage
 	for next, end := pause, pause; end <= outage; limit++ {
-		next = min(2*next, maxPause)
+		next *= 2
 		end += next
 	}
 	s.wait("told", func() bool { return s.told(mailroom.Sent)+s.told(mailroom.Unknown) == orders })
@@ -96,7 +96,7 @@ func TestShutdown(t *testing.T) {
 			release()
 			require.NoError(t, <-stopped)
 			require.NoError(t, r.room.Close())
-			assert.Equal(t, 1, s.count("emailplatform_items WHERE kind = 'send' AND value::jsonb->>'state' = 'sent'"))
+			assert.Equal(t, 1, s.count("emailplatform_items WHERE kind = 'mail' AND value::jsonb->>'state' = 'sent'"))
 			assert.Equal(t, 1, len(s.platform.Outbox()))
 		})
 	}

@@ -101,7 +101,7 @@ func newRoom(t *testing.T, platform *mockserver.Server, s mailroom.Store, told *
 		t.Fatal(err)
 	}
 	room, err := mailroom.New(c, s, mailroom.Options{
-		URL: "http://app.test/hook", Pause: 10 * time.Millisecond, MaxPause: 10 * time.Millisecond, Poll: 20 * time.Millisecond,
+		URL: "http://app.test/hook", Pause: 10 * time.Millisecond,
 		OnNotice: func(ctx context.Context, n mailroom.Notice) error {
 			s.AfterCommit(ctx, func() { told.add(n) })
 			return nil

@@ -229,8 +229,8 @@ func confirmation(to string, order int) client.EmailSubmission {
 
 // items are the conditions for emails in some states.
 const (
-	began   = "emailplatform_items WHERE kind = 'send' AND value NOT LIKE '{\"state\":\"queued\"%'"
-	sending = "emailplatform_items WHERE kind = 'send' AND value LIKE '{\"state\":\"sending\"%'"
+	began   = "emailplatform_items WHERE kind = 'mail' AND value NOT LIKE '{\"state\":\"queued\"%'"
+	sending = "emailplatform_items WHERE kind = 'mail' AND value LIKE '{\"state\":\"sending\"%'"
 )
 
 func (p *post) count(ctx context.Context, what string) (n int) {
@@ -412,7 +412,7 @@ func (p *post) rescued(ctx context.Context, kills int) []figure {
 
 // expire changes the database as if minutes had passed: the leases of killed replicas have expired.
 func (p *post) expire(ctx context.Context) {
-	must.Get(p.db.ExecContext(ctx, "UPDATE emailplatform_items SET due = 1 WHERE due IS NOT NULL AND kind IN ('timer', 'lookup')"))
+	must.Get(p.db.ExecContext(ctx, "UPDATE emailplatform_items SET due = 1 WHERE due IS NOT NULL AND kind IN ('mail', 'lookup')"))
 	if p.senders[0].with.Store == onRiver {
 		must.Get(p.db.ExecContext(ctx, "UPDATE river_job SET attempted_at = attempted_at - interval '1 hour' WHERE state = 'running'"))
 		must.Get(p.db.ExecContext(ctx, "UPDATE river_job SET scheduled_at = now() WHERE state = 'scheduled'"))
@@ -473,7 +473,7 @@ func sendAll(ctx context.Context, s *fixture, store string, emails int) (sent, a
 	}
 	p.senders[0].restart()
 	start := time.Now()
-	p.until(ctx, "emailplatform_items WHERE kind = 'send' AND value LIKE '{\"state\":\"sent\"%'", emails)
+	p.until(ctx, "emailplatform_items WHERE kind = 'mail' AND value LIKE '{\"state\":\"sent\"%'", emails)
 	sent = float64(emails) / time.Since(start).Seconds()
 	p.until(ctx, "told", 2*emails)
 	return sent, float64(emails) / time.Since(start).Seconds()
@@ -494,7 +494,7 @@ func sender(with settings) {
 	names := mailroom.DefaultEvents()
 	room := must.Get(mailroom.New(newClient(with), skewed{e.store, with.Skew}, mailroom.Options{
 		URL: "http://" + hosts()[max(with.Release-1, 0)] + "/hook", Events: names[:len(names)-min(with.Release, 1)],
-		SendTimeout: 2 * time.Second, Pause: with.Pause, MaxPause: 10 * with.Pause, Poll: 200 * time.Millisecond, Workers: 8, External: with.Store == onRiver,
+		SendTimeout: 2 * time.Second, Pause: with.Pause, Workers: 8, External: with.Store == onRiver,
 		OnNotice: e.tell, Logger: slog.New(slog.DiscardHandler),
 	}))
 	room.Start()
