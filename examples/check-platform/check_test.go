@@ -13,7 +13,7 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -22,7 +22,7 @@ import (
 func table(t *testing.T, write bool, faults ...mockserver.Fault) (report string, changes []string) {
 	t.Helper()
 	demo, p := newDemo(t, write, func(next http.RoundTripper) http.RoundTripper { return next })
-	recipes.Inject(t, demo, faults...)
+	faulttest.Inject(t, demo, faults...)
 	var out strings.Builder
 	fatal(t, p.report(t.Context(), &out))
 	return out.String(), changesOf(demo)
@@ -50,7 +50,7 @@ func newDemo(t *testing.T, write bool, through func(http.RoundTripper) http.Roun
 	return demo, p
 }
 
-var fatal = recipes.Check
+var fatal = faulttest.Check
 
 // row returns the rest of the report's line after the rule.
 func row(t *testing.T, table, rule string) string {
@@ -200,7 +200,7 @@ func TestInvalidOptions(t *testing.T) {
 
 // TestUnderFaults: with -write, the report lists each kind of record that remains, and the program sends no email.
 func TestUnderFaults(t *testing.T) {
-	recipes.UnderFaults(t, []string{
+	faulttest.UnderFaults(t, []string{
 		"createList", "createContact", "createTemplate", "updateTemplate", "unsubscribeContact", "deleteContact", "deleteTemplate",
 	}, func(t *testing.T, demo *mockserver.Server) func() {
 		email, err := fill(t.Context(), demo)

@@ -19,7 +19,7 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -33,7 +33,7 @@ func TestKilled(t *testing.T) {
 	check(t, err)
 	name := filepath.Join(t.TempDir(), "contacts.csv")
 	check(t, writeRows(name, 12_000))
-	recipes.Inject(t, platform, mockserver.Fault{Operation: "importContacts", Nth: 8, Action: mockserver.FaultHang})
+	faulttest.Inject(t, platform, mockserver.Fault{Operation: "importContacts", Nth: 8, Action: mockserver.FaultHang})
 	confirmed := killed(t, platform, list.ID, name)
 	platform.ClearFaults()
 	var out bytes.Buffer
@@ -85,14 +85,14 @@ func TestImportAsProcess(t *testing.T) {
 	}
 }
 
-var check = recipes.Check
+var check = faulttest.Check
 
 // TestCheckpointOfAnotherImport: a checkpoint is valid only for the same file, platform and list. The id of a list
 // is not enough, because another platform can use the same id.
 func TestCheckpointOfAnotherImport(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
-	c := recipes.Client(t, platform)
+	c := faulttest.Client(t, platform)
 	list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
 	check(t, err)
 	name := filepath.Join(t.TempDir(), "contacts.csv")
@@ -124,14 +124,14 @@ func TestCheckpointOfAnotherImport(t *testing.T) {
 
 // TestImportUnderFaults: an import, started again until it succeeds, imports each row.
 func TestImportUnderFaults(t *testing.T) {
-	recipes.UnderFaults(t, []string{"importContacts", "getList"}, func(t *testing.T, p *mockserver.Server) func() {
-		c := recipes.Client(t, p)
+	faulttest.UnderFaults(t, []string{"importContacts", "getList"}, func(t *testing.T, p *mockserver.Server) func() {
+		c := faulttest.Client(t, p)
 		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
 		check(t, err)
 		name := filepath.Join(t.TempDir(), "contacts.csv")
 		check(t, writeRows(name, 1500))
 		return func() {
-			recipes.Repeat(t, func() error {
+			faulttest.Repeat(t, func() error {
 				return importFile(t.Context(), c, io.Discard, target{BaseURL: p.URL(), ListID: list.ID}, source{name: name})
 			})
 			found := map[string]bool{}
@@ -154,7 +154,7 @@ func imported(t *testing.T, text string, args ...string) (out string, err error)
 	t.Helper()
 	platform := mockserver.New(mockserver.Config{})
 	t.Cleanup(func() { platform.Close() })
-	c := recipes.Client(t, platform)
+	c := faulttest.Client(t, platform)
 	list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
 	check(t, err)
 	name := filepath.Join(t.TempDir(), "contacts.csv")
@@ -199,11 +199,11 @@ func TestResult(t *testing.T) {
 func TestPrintable(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
-	list, err := recipes.Client(t, platform).Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
+	list, err := faulttest.Client(t, platform).Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
 	check(t, err)
 	name := filepath.Join(t.TempDir(), "contacts.csv")
 	check(t, os.WriteFile(name, []byte("email\nada@example.org\nno address\n"), 0o600))
-	out, err := importInto(t, recipes.Replacing(t, platform, `"msg":"`, `"msg":"\u001b[2J`), list.ID, name)
+	out, err := importInto(t, faulttest.Replacing(t, platform, `"msg":"`, `"msg":"\u001b[2J`), list.ID, name)
 	if err != nil || strings.Contains(out, "\x1b") || !strings.Contains(out, `line 3: "no address": "\x1b[2J`) {
 		t.Errorf("%v, %q", err, out)
 	}
@@ -243,7 +243,7 @@ func TestNotRegular(t *testing.T) {
 func TestExportedList(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
-	c := recipes.Client(t, platform)
+	c := faulttest.Client(t, platform)
 	list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
 	check(t, err)
 	for _, address := range []string{"ada@example.org", "gone@example.org", "+left@example.org"} {

@@ -8,17 +8,17 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/mockserver"
 )
 
-var check = recipes.Check
+var check = faulttest.Check
 
 // TestExportUnderFaults: if export returns nil, each contact that stayed on the list is exported once, even if other
 // contacts unsubscribe in the meantime.
 func TestExportUnderFaults(t *testing.T) {
-	recipes.UnderFaults(t, []string{"listContacts"}, func(t *testing.T, p *mockserver.Server) func() {
-		c := recipes.Client(t, p)
+	faulttest.UnderFaults(t, []string{"listContacts"}, func(t *testing.T, p *mockserver.Server) func() {
+		c := faulttest.Client(t, p)
 		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Newsletter"})
 		check(t, err)
 		contacts := make([]client.ImportContact, 250)
@@ -30,7 +30,7 @@ func TestExportUnderFaults(t *testing.T) {
 		first, err := c.Contacts.List(t.Context(), list.ID, client.ListContactsParams{PerPage: 50})
 		check(t, err)
 		return func() {
-			recipes.Repeat(t, func() error {
+			faulttest.Repeat(t, func() error {
 				var out bytes.Buffer
 				_, err := export(leaving(t, c, list.ID, first.Data), c, &out, list.ID, events.ContactStatusActive, nil)
 				for i := 50; i < len(contacts); i++ {

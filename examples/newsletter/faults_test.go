@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
-	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/mailroom"
 	"example.com/emailplatform/mockserver"
 )
@@ -16,14 +16,14 @@ import (
 // TestOpenUnderFaults: open is repeated until it succeeds. It creates each list once,
 // and the Room creates its list and its webhook once. A second start finds them again.
 func TestOpenUnderFaults(t *testing.T) {
-	recipes.UnderFaults(t, []string{
+	faulttest.UnderFaults(t, []string{
 		"listLists", "createList", "acceptListPolicy", "listWebhooks", "createWebhook", "getWebhook",
 	}, func(t *testing.T, p *mockserver.Server) func() {
 		return func() {
 			cfg := client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()}
 			var s *service
 			for range 2 {
-				recipes.Repeat(t, func() (err error) {
+				faulttest.Repeat(t, func() (err error) {
 					s, err = open(t.Context(), cfg, "http://shop.test/hook", mailroom.NewMemoryStore())
 					return err
 				})
@@ -52,10 +52,10 @@ func TestOpenUnderFaults(t *testing.T) {
 // TestSignUpUnderFaults: signUp, repeated until it succeeds, sends one confirmation
 // email.
 func TestSignUpUnderFaults(t *testing.T) {
-	recipes.UnderFaults(t, []string{"createContact"}, func(t *testing.T, p *mockserver.Server) func() {
+	faulttest.UnderFaults(t, []string{"createContact"}, func(t *testing.T, p *mockserver.Server) func() {
 		s := opened(t, p)
 		return func() {
-			recipes.Repeat(t, func() error { return s.signUp(t.Context(), "ada@example.org") })
+			faulttest.Repeat(t, func() error { return s.signUp(t.Context(), "ada@example.org") })
 			if n := len(p.OutboxTo("ada@example.org")); n != 1 {
 				t.Errorf("%d emails", n)
 			}
@@ -66,7 +66,7 @@ func TestSignUpUnderFaults(t *testing.T) {
 // TestConfirmUnderFaults: confirm sends one email, or at most one if the outcome is
 // unknown. After a 422, the outcome is that nothing was sent.
 func TestConfirmUnderFaults(t *testing.T) {
-	recipes.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
+	faulttest.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
 		s := opened(t, p)
 		return func() {
 			check(t, s.confirm(t.Context(), "A-1", "ada@example.org"))
@@ -83,7 +83,7 @@ func TestConfirmUnderFaults(t *testing.T) {
 // TestPublishUnderFaults: publish, repeated by several processes until it succeeds,
 // sends the issue once to each reader.
 func TestPublishUnderFaults(t *testing.T) {
-	recipes.UnderFaults(t, []string{"listCampaigns", "createCampaign", "scheduleCampaign"}, func(t *testing.T, p *mockserver.Server) func() {
+	faulttest.UnderFaults(t, []string{"listCampaigns", "createCampaign", "scheduleCampaign"}, func(t *testing.T, p *mockserver.Server) func() {
 		s := opened(t, p)
 		_, err := s.platform.Contacts.Create(t.Context(), s.listID, client.ContactCreate{Email: "ada@example.org"})
 		check(t, err)
@@ -93,7 +93,7 @@ func TestPublishUnderFaults(t *testing.T) {
 			for range 2 {
 				replica := opened(t, p)
 				all.Go(func() {
-					recipes.Repeat(t, func() error {
+					faulttest.Repeat(t, func() error {
 						_, err := replica.publish(t.Context(), issue)
 						return err
 					})
@@ -111,7 +111,7 @@ func TestPublishUnderFaults(t *testing.T) {
 // TestImportUnderFaults: importContacts, repeated until it succeeds, imports each row,
 // and does not activate contacts that have unsubscribed.
 func TestImportUnderFaults(t *testing.T) {
-	recipes.UnderFaults(t, []string{"importContacts"}, func(t *testing.T, p *mockserver.Server) func() {
+	faulttest.UnderFaults(t, []string{"importContacts"}, func(t *testing.T, p *mockserver.Server) func() {
 		s := opened(t, p)
 		gone, err := s.platform.Contacts.Create(t.Context(), s.listID, client.ContactCreate{Email: "r7@example.org"})
 		check(t, err)
@@ -121,7 +121,7 @@ func TestImportUnderFaults(t *testing.T) {
 			rows += fmt.Sprintf("r%d@example.org\n", i)
 		}
 		return func() {
-			recipes.Repeat(t, func() error { _, err := s.importContacts(t.Context(), strings.NewReader(rows)); return err })
+			faulttest.Repeat(t, func() error { _, err := s.importContacts(t.Context(), strings.NewReader(rows)); return err })
 			if n := len(active(t, s)); n != 2499 {
 				t.Errorf("%d active contacts", n)
 			}
@@ -131,12 +131,12 @@ func TestImportUnderFaults(t *testing.T) {
 
 // TestExportUnderFaults: if export returns nil, the export is complete.
 func TestExportUnderFaults(t *testing.T) {
-	recipes.UnderFaults(t, []string{"listContacts"}, func(t *testing.T, p *mockserver.Server) func() {
+	faulttest.UnderFaults(t, []string{"listContacts"}, func(t *testing.T, p *mockserver.Server) func() {
 		s := opened(t, p)
 		const readers = 350
 		addReaders(t, s, readers)
 		return func() {
-			recipes.Repeat(t, func() error {
+			faulttest.Repeat(t, func() error {
 				var out strings.Builder
 				err := s.export(t.Context(), &out)
 				if n := strings.Count(out.String(), "@"); err == nil && n != readers {
@@ -178,6 +178,6 @@ func TestSuppressionUnderFaults(t *testing.T) {
 			}
 		}
 	}
-	recipes.UnderFaults(t, []string{"getEmail"}, recipe)
-	recipes.UnderDeliveryFaults(t, recipe)
+	faulttest.UnderFaults(t, []string{"getEmail"}, recipe)
+	faulttest.UnderDeliveryFaults(t, recipe)
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
-	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/mailroom"
 	"example.com/emailplatform/mockserver"
 )
@@ -40,15 +40,16 @@ func opened(t *testing.T, platform *mockserver.Server) *service {
 	return s
 }
 
-var check = recipes.Check
+var check = faulttest.Check
 
 // loseResponse makes the mock server process an operation and lose its
 // response, once.
 func loseResponse(t *testing.T, platform *mockserver.Server, operation string) {
 	t.Helper()
-	recipes.Inject(t, platform, mockserver.Fault{
+	_, err := platform.Inject(mockserver.Fault{
 		Operation: operation, Action: mockserver.FaultReset, AfterProcessing: true, Times: 1,
 	})
+	check(t, err)
 }
 
 // post signs up an address, and returns the status and text that a browser
@@ -106,7 +107,7 @@ func TestSignUp(t *testing.T) {
 		if status, _ := post(t, s, "nobody"); status != http.StatusUnprocessableEntity {
 			t.Errorf("no address: %d", status)
 		}
-		recipes.Inject(t, platform, mockserver.Fault{Action: mockserver.FaultStatus, Status: 500})
+		faulttest.Inject(t, platform, mockserver.Fault{Action: mockserver.FaultStatus, Status: 500})
 		if status, _ := post(t, s, "late@example.org"); status != http.StatusServiceUnavailable {
 			t.Errorf("the platform is down: %d", status)
 		}
@@ -127,7 +128,7 @@ func TestImport(t *testing.T) {
 			}
 		}
 		const file = "email,tags\nada@example.org,vip\nbob@example.net\nnobody,\ncy@example.org,,x\n"
-		recipes.Inject(t, platform, mockserver.Fault{Operation: "importContacts", Action: mockserver.FaultStatus, Status: 403, Times: 1})
+		faulttest.Inject(t, platform, mockserver.Fault{Operation: "importContacts", Action: mockserver.FaultStatus, Status: 403, Times: 1})
 		post(file, http.StatusBadGateway)
 		post(file, http.StatusOK, "ada@example.org")
 		post("email,name\ncy@example.org,M\xfcller\n", http.StatusBadGateway, "ada@example.org") // every row is skipped
@@ -232,7 +233,7 @@ func TestConcurrentPublish(t *testing.T) {
 		_, err := s.platform.Contacts.Create(t.Context(), s.listID, client.ContactCreate{Email: "ada@example.org"})
 		check(t, err)
 		for _, operation := range []string{"createCampaign", "scheduleCampaign"} {
-			recipes.Inject(t, platform, mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: time.Second})
+			faulttest.Inject(t, platform, mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: time.Second})
 		}
 		issue := client.CampaignCreate{Name: "May", Content: client.MessageContent{Subject: "News", Text: "News"}}
 		var ids [4]int64

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
-	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/mailroom"
 	"example.com/emailplatform/mockserver"
 )
@@ -112,7 +112,7 @@ func TestExportIsComplete(t *testing.T) {
 	if _, complete := get(t, s, "/contacts.csv"); !complete {
 		t.Error("the export is incomplete")
 	}
-	recipes.Inject(t, platform, // the first page succeeds, the others fail
+	faulttest.Inject(t, platform, // the first page succeeds, the others fail
 		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultDelay, Delay: time.Millisecond, Nth: 1},
 		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultStatus, Status: 403},
 	)
@@ -124,7 +124,7 @@ func TestExportIsComplete(t *testing.T) {
 // TestMetrics: calls, retries and deliveries are counted by status.
 func TestMetrics(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
-		recipes.Inject(t, platform, mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 429, Times: 1})
+		faulttest.Inject(t, platform, mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 429, Times: 1})
 		check(t, s.confirm(t.Context(), "A-1", "open@mock.test"))
 		time.Sleep(time.Minute)
 		w := httptest.NewRecorder()

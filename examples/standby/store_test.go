@@ -18,12 +18,12 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
 
-var check = recipes.Check
+var check = faulttest.Check
 
 // onHandler sends requests to a handler without a socket.
 type onHandler struct{ http.Handler }
@@ -41,7 +41,7 @@ func TestStandby(t *testing.T) {
 		slog.SetDefault(slog.New(slog.DiscardHandler))
 		platform := mockserver.New(mockserver.Config{})
 		defer platform.Close()
-		c := recipes.Client(t, platform)
+		c := faulttest.Client(t, platform)
 		hook, err := c.Webhooks.Create(t.Context(), client.WebhookCreate{
 			URL: "http://shop.test/hook", Events: []events.Name{events.NameSuppressedEmailAdded},
 		})

@@ -5,17 +5,17 @@ import (
 	"testing"
 
 	"example.com/emailplatform/client"
-	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/mockserver"
 )
 
 // TestConfirmUnderFaults: confirm, repeated until it succeeds, sends one email, or at
 // most one if a person must check the order.
 func TestConfirmUnderFaults(t *testing.T) {
-	recipes.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
-		s := &shop{platform: recipes.Client(t, p)}
+	faulttest.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
+		s := &shop{platform: faulttest.Client(t, p)}
 		return func() {
-			errs := recipes.Repeat(t, func() error { return s.confirm(t.Context(), "A-17", "ada@example.org") })
+			errs := faulttest.Repeat(t, func() error { return s.confirm(t.Context(), "A-17", "ada@example.org") })
 			unknown := errors.Is(errors.Join(errs...), client.ErrOutcomeUnknown)
 			if n := len(p.Outbox()); n > 1 || n == 0 && !unknown || unknown != (len(s.toCheck()) == 1) {
 				t.Errorf("%d emails after %v, to check: %v", n, errs, s.toCheck())
@@ -28,7 +28,7 @@ func TestConfirmUnderFaults(t *testing.T) {
 // lookups or deliveries fail.
 func TestBounceUnderFaults(t *testing.T) {
 	bounce := func(t *testing.T, p *mockserver.Server) func() {
-		s := &shop{platform: recipes.Client(t, p)}
+		s := &shop{platform: faulttest.Client(t, p)}
 		connect(t, p, s)
 		return func() {
 			check(t, s.confirm(t.Context(), "A-17", "bounce+hb@mock.test"))
@@ -38,6 +38,6 @@ func TestBounceUnderFaults(t *testing.T) {
 			}
 		}
 	}
-	recipes.UnderFaults(t, []string{"getEmail"}, bounce)
-	recipes.UnderDeliveryFaults(t, bounce)
+	faulttest.UnderFaults(t, []string{"getEmail"}, bounce)
+	faulttest.UnderDeliveryFaults(t, bounce)
 }

@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/contrib/pgstore"
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
@@ -29,7 +29,7 @@ func TestBubble(t *testing.T) {
 		check(t, err)
 		platform := mockserver.New(mockserver.Config{})
 		t.Cleanup(platform.Close) // ends deliveries first, so no handler uses a closed pool
-		c := recipes.Client(t, platform)
+		c := faulttest.Client(t, platform)
 		hook, err := c.Webhooks.Ensure(t.Context(), client.WebhookCreate{
 			URL: "http://shop.test/hook", Events: []events.Name{events.NameEmailOpened},
 		})
@@ -47,7 +47,7 @@ func TestBubble(t *testing.T) {
 			_, err = tx.Exec(ctx, "INSERT INTO received VALUES ($1)", time.Now())
 			return err
 		}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})}))
-		recipes.Inject(t, platform, mockserver.Fault{Event: "*", Action: mockserver.FaultStatus, Times: 7})
+		faulttest.Inject(t, platform, mockserver.Fault{Event: "*", Action: mockserver.FaultStatus, Times: 7})
 		email, err := c.Emails.Send(t.Context(), client.EmailSubmission{
 			To: "ada@example.org", Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"},
 		})

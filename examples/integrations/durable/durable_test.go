@@ -2,26 +2,27 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	_ "github.com/jackc/pgx/v5/stdlib" // for testservers
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
 
-	"example.com/emailplatform/internal/tests/recipes"
-	"example.com/emailplatform/internal/tests/testservers"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/webhook"
 )
 
@@ -35,14 +36,30 @@ func TestMain(m *testing.M) {
 
 const secret = "whsec_durable_example"
 
-var check = recipes.Check
+var check = faulttest.Check
 
 // newDatabase creates a database, applies the migrations and returns a pool.
 func newDatabase(t *testing.T) *pgxpool.Pool {
 	t.Helper()
-	url := testservers.NewDatabase(t)
-	t.Setenv("POSTGRES_URL", url) // for the processes that a test starts
-	pool, err := pgxpool.New(t.Context(), url)
+	server := os.Getenv("POSTGRES_URL")
+	if server == "" && os.Getenv("CI") != "true" {
+		t.Skip("SKIPPED, nothing was tested: set POSTGRES_URL to a server that the tests can change")
+	}
+	admin, err := pgx.Connect(t.Context(), server)
+	check(t, err)
+	name := "durable_" + strings.ToLower(rand.Text())
+	_, err = admin.Exec(t.Context(), "CREATE DATABASE "+name)
+	check(t, err)
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		_, err := admin.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
+		check(t, errors.Join(err, admin.Close(ctx)))
+	})
+	database, err := url.Parse(server)
+	check(t, err)
+	database.Path = "/" + name
+	t.Setenv("POSTGRES_URL", database.String()) // for the processes that a test starts
+	pool, err := pgxpool.New(t.Context(), database.String())
 	check(t, err)
 	t.Cleanup(pool.Close)
 	check(t, migrate(t.Context(), pool))

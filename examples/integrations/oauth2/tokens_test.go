@@ -14,11 +14,11 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"example.com/emailplatform/client"
-	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/mockserver"
 )
 
-var check = recipes.Check
+var check = faulttest.Check
 
 // served is a transport that calls a handler without a socket.
 type served struct{ http.Handler }

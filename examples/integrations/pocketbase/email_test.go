@@ -14,12 +14,12 @@ import (
 	"github.com/pocketbase/pocketbase/tools/mailer"
 
 	"example.com/emailplatform/client"
-	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/mailroom"
 	"example.com/emailplatform/mockserver"
 )
 
-var check = recipes.Check
+var check = faulttest.Check
 
 func inBubble(t *testing.T, test func(t *testing.T, platform *mockserver.Server)) {
 	t.Helper()
@@ -139,7 +139,7 @@ func TestFaults(t *testing.T) {
 	inBubble(t, func(t *testing.T, platform *mockserver.Server) {
 		dir := t.TempDir()
 		s, stop := process(t, platform, dir)
-		recipes.Inject(t, platform,
+		faulttest.Inject(t, platform,
 			mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1},
 			mockserver.Fault{Operation: "getEmail", Action: mockserver.FaultStatus, Status: 503},
 			mockserver.Fault{Event: "*", Action: mockserver.FaultReorder},

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
-	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/mockserver"
 )
 
-var check = recipes.Check
+var check = faulttest.Check
 
 // process starts the shop with the database in a folder, as main does.
 func process(t *testing.T, platform *mockserver.Server, dir string) (http.Handler, *sql.DB) {
@@ -82,7 +82,7 @@ func TestKill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		platform := mockserver.New(mockserver.Config{})
 		t.Cleanup(platform.Close)
-		recipes.Inject(t, platform, mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultHang, AfterProcessing: true, Times: 1})
+		faulttest.Inject(t, platform, mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultHang, AfterProcessing: true, Times: 1})
 		killed, dir := t.TempDir(), t.TempDir()
 		h, _ := process(t, platform, killed)
 		order(h, "17", "ada@example.org", "same-origin")

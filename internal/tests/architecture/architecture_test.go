@@ -24,7 +24,7 @@ const root = "../../.."
 var aside = []string{
 	"examples", "internal/tests/canary", "internal/tests/chaos", "internal/tools/codegen",
 	"internal/tools/documents", "internal/benchmarks", "internal/tools/rename",
-	"internal/tests/rawhttp", "internal/tests/recipes", "internal/tests/simulation", "internal/tests/slowpeers",
+	"internal/tests/rawhttp", "internal/tests/simulation", "internal/tests/slowpeers",
 	"internal/tests/testservers", "internal/tools", "mcp/internal", "mockserver/console/e2e",
 }
 

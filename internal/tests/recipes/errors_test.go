@@ -11,7 +11,7 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/examples/faulttest"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -142,20 +142,20 @@ var resolutions = []resolution{{
 // call, after any fault.
 func TestUnknownOutcomes(t *testing.T) {
 	for _, row := range resolutions {
-		recipes.UnderFaults(t, []string{row.operation}, func(t *testing.T, p *mockserver.Server) func() {
+		faulttest.UnderFaults(t, []string{row.operation}, func(t *testing.T, p *mockserver.Server) func() {
 			ctx := t.Context()
-			c := recipes.Client(t, p)
+			c := faulttest.Client(t, p)
 			readers, err := c.Lists.Create(ctx, client.ListCreate{Name: "Readers"})
-			recipes.Check(t, err)
+			faulttest.Check(t, err)
 			if readers.ID != listID {
 				t.Fatalf("list %d", readers.ID)
 			}
-			recipes.Check(t, c.Lists.AcceptPolicy(ctx, listID))
+			faulttest.Check(t, c.Lists.AcceptPolicy(ctx, listID))
 			_, err = c.Contacts.Create(ctx, listID, client.ContactCreate{Email: "bob@example.org"})
-			recipes.Check(t, err)
+			faulttest.Check(t, err)
 			return func() {
 				step := row.call
-				recipes.Repeat(t, func() error {
+				faulttest.Repeat(t, func() error {
 					err := step(ctx, c)
 					if errors.Is(err, client.ErrOutcomeUnknown) && row.resolve != nil {
 						step = row.resolve
@@ -172,8 +172,8 @@ func TestUnknownOutcomes(t *testing.T) {
 // TestSendErrors: the error of Emails.Send shows whether the email was sent, except
 // ErrOutcomeUnknown.
 func TestSendErrors(t *testing.T) {
-	recipes.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
-		c := recipes.Client(t, p)
+	faulttest.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
+		c := faulttest.Client(t, p)
 		return func() {
 			_, err := c.Emails.Send(t.Context(), client.EmailSubmission{
 				To: "ada@example.org", Sender: campaign.Sender, Content: client.EmailContent{Subject: "News", Text: "News"},

@@ -53,6 +53,7 @@ func TestProcesses(t *testing.T) {
 	dir := t.TempDir()
 	build(t, root, filepath.Join(dir, "mockserver"), "./mockserver/cmd/mockserver")
 	build(t, filepath.Join(root, "mcp"), filepath.Join(dir, "mcp"), "./cmd/emailplatform-mcp")
+	build(t, root, filepath.Join(dir, "standby"), "./examples/standby")
 	platform := mockserver.Start(mockserver.Config{})
 	t.Cleanup(func() { platform.Close() })
 	require.NoError(t, platform.Seed(strings.NewReader(`{"lists": [{"name": "Newsletter", "policy_accepted": true}]}`)))
@@ -71,6 +72,11 @@ func TestProcesses(t *testing.T) {
 		"emailplatform-mcp": {
 			command: []string{filepath.Join(dir, "mcp"), "-http", "127.0.0.1:0", "-base-url", platform.URL()},
 			request: call, files: 2500, within: 150 * time.Second,
+		},
+		"standby": {
+			command: []string{filepath.Join(dir, "standby"), "-addr", "127.0.0.1:0", "-store", filepath.Join(dir, "deliveries")},
+			env:     []string{"WEBHOOK_SECRETS=secret"},
+			request: slowpeers.Post("/hook", "", `{"event":"Email.Bounced"}`), files: 2500, within: time.Minute,
 		},
 		"signup.py": {
 			dir: filepath.Join(root, "examples", "python"), command: []string{"python3", "signup.py"}, env: application(),

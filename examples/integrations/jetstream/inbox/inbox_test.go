@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,7 +20,6 @@ import (
 
 	"example.com/emailplatform/contrib/pgstore"
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/internal/tests/testservers"
 	"example.com/emailplatform/webhook"
 )
 
@@ -212,7 +212,11 @@ func (f *forgetful) Do(ctx context.Context, key string, fn func(context.Context)
 // TestEffectsAreWrittenOnce: even if an event is delivered again after its commit, it has one effect. A failed
 // attempt leaves no effect.
 func TestEffectsAreWrittenOnce(t *testing.T) {
-	pool, err := pgxpool.New(t.Context(), testservers.Address(t, "POSTGRES_URL"))
+	server := os.Getenv("POSTGRES_URL")
+	if server == "" && os.Getenv("CI") != "true" {
+		t.Skip("SKIPPED, nothing was tested: set POSTGRES_URL to a server that the tests can change")
+	}
+	pool, err := pgxpool.New(t.Context(), server)
 	check(t, err)
 	t.Cleanup(pool.Close)
 	effects := fmt.Sprintf("effects_%d", time.Now().UnixNano())
