@@ -4,8 +4,12 @@ import (
 	"cmp"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
 // oneOfEach is a state with an account that has one resource of each kind.
@@ -54,4 +58,61 @@ func TestOutcomeFields(t *testing.T) {
 		assert.EqualValues(t, 1, once.FieldByIndex(f.Index).Int(), "Outcome.%s in count (outcome.go)", f.Name)
 		assert.EqualValues(t, 2, sum.Int(), "Outcome.%s in add (views.go)", f.Name)
 	}
+}
+
+// TestMessageFields: each field of the forms of a message is set. The other forms embed one of these forms.
+func TestMessageFields(t *testing.T) {
+	var m message
+	fill(reflect.ValueOf(&m).Elem())
+	assert.Empty(t, unset(reflect.ValueOf(m.wire())), "fields of api.Email in message.wire (message.go)")
+	m.WorkflowID, m.SentBy = 0, events.SendingTypeWorkflow // so Confirmation is set
+	assert.Equal(t, []string{"WorkflowID"}, unset(reflect.ValueOf(m.rendered("/"))), "fields of model.Message in message.outline (render.go)")
+	m.Deleted = false
+	p := restored(t, oneOfEach)
+	p.addMessage(&m)
+	assert.Equal(t, []string{"Message.WorkflowID"}, unset(reflect.ValueOf(*p.Message(m.ID))), "fields of Record in Platform.Message (views.go)")
+}
+
+// TestWebhookFields: each field of the response for a webhook is set.
+func TestWebhookFields(t *testing.T) {
+	var h delivery.Webhook
+	fill(reflect.ValueOf(&h).Elem())
+	assert.Equal(t, []string{"HashFunction"}, unset(reflect.ValueOf(hookWire(&h))), "fields of api.Webhook in hookWire (resources.go)")
+	assert.Empty(t, unset(reflect.ValueOf(hookSummary(&h))), "fields of api.WebhookSummary in hookSummary (resources.go)")
+}
+
+// fill sets all fields of a value.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("https://shop.example/")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int64:
+		v.SetInt(3)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			fill(field)
+		}
+	}
+}
+
+// unset returns the fields of a struct, and of structs in it, that have the zero value.
+func unset(v reflect.Value) (names []string) {
+	for f, field := range v.Fields() {
+		if field.IsZero() {
+			names = append(names, f.Name)
+		} else if field.Kind() == reflect.Struct && field.Type() != reflect.TypeFor[time.Time]() {
+			for _, name := range unset(field) {
+				names = append(names, f.Name+"."+name)
+			}
+		}
+	}
+	return names
 }
