@@ -172,9 +172,15 @@ func (r *Room) send(ctx context.Context, key string) (wait time.Duration, err er
 }
 
 // claim records that this process is about to send an email. Afterwards, the state of the
-// email is sending, unless the address is suppressed or the worker must wait.
+// email is sending, unless the address is suppressed or the worker must wait. It locks the
+// key before the pause, because a transaction of the application can lock the key for long.
 func (s *state) claim(key string, m *mail) (wait time.Duration) {
 	now := time.Now()
+	it, _ := s.get(kindMail, key)
+	if read[mail](s, it).State != queued {
+		s.delete(kindSend, key)
+		return 0
+	}
 	if reason := s.suppression(m.Submission.To); reason != "" {
 		m.State, m.Detail = Rejected, "the address is suppressed: "+string(reason)
 		s.settle(key, *m)

@@ -210,6 +210,20 @@ func TestLateClaim(t *testing.T) {
 	})
 }
 
+// TestStaleItem: an item to send whose key is not queued sends nothing.
+func TestStaleItem(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		f.enqueue("1", "ada@example.org")
+		time.Sleep(time.Second)
+		e := email("ada@example.org", "1")
+		require.NoError(t, f.room.update(t.Context(), func(s *state) { s.putEmail("1", time.Now(), mail{Submission: &e}) }))
+		time.Sleep(time.Minute)
+		assert.Equal(t, 1, len(f.platform.Outbox()))
+		assert.Zero(t, need(f.room.Queues(t.Context()))(t)[0].Length)
+	})
+}
+
 // TestWaitForOverdueOutcome: a notice waits although the time of the outcome before it has come.
 func TestWaitForOverdueOutcome(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {

@@ -140,10 +140,10 @@ type Room struct {
 	hookID    string        // after connect, only tidy uses it
 	listID    int64
 
-	mu      sync.Mutex
-	started bool
+	once    sync.Once       // Start
 	closing context.Context // ends when Close begins
 	stop    context.CancelFunc
+	mu      sync.Mutex // protects running from Add after Wait
 	running sync.WaitGroup
 }
 
@@ -167,13 +167,13 @@ func New(c *client.Client, store Store, opts Options) (*Room, error) {
 // Start starts the goroutines that send emails, look up emails, and call OnNotice. It
 // returns immediately, even if the platform is down. If the Room was already started or
 // closed, Start does nothing.
-func (r *Room) Start() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.started || r.closing.Err() != nil {
+func (r *Room) Start() { r.once.Do(r.start) }
+
+func (r *Room) start() {
+	if r.enter() != nil {
 		return
 	}
-	r.started = true
+	defer r.running.Done()
 	every := func(pause time.Duration, q queue, next work) { r.running.Go(func() { r.loop(q, pause, next) }) }
 	every(r.poll, nil, r.expire)
 	workers := r.opts.Workers

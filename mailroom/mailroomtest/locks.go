@@ -35,7 +35,7 @@ func lockedUntilCommit(ctx context.Context, s mailroom.Store, kind string, anoth
 			},
 		}[process%2]
 		for done := 0; done < increments; time.Sleep(hesitation) {
-			err := in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+			err := s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 				found, err := read(ctx, tx)
 				if err != nil || len(found) == 0 { // locked
 					return err
@@ -69,7 +69,7 @@ func readsCommits(ctx context.Context, s mailroom.Store, kind string, another fu
 	item := func(value string) mailroom.Item { return mailroom.Item{Kind: kind, Key: "a", Value: []byte(value)} }
 	inserted, first := make(chan struct{}), make(chan error, 1)
 	go func() {
-		first <- in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+		first <- s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 			_, err := tx.Insert(ctx, item("1"))
 			close(inserted)
 			time.Sleep(20 * hesitation)
@@ -81,7 +81,7 @@ func readsCommits(ctx context.Context, s mailroom.Store, kind string, another fu
 	case err := <-first:
 		return err
 	}
-	err := in(ctx, another(), func(ctx context.Context, tx mailroom.Tx) error {
+	err := another().Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 		if _, err := tx.ByRef(ctx, kind, "r"); err != nil { // from now on, some databases ignore commits
 			return err
 		}

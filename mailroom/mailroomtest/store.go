@@ -71,13 +71,8 @@ func newKind() string {
 	}, rand.Text()[:16]))
 }
 
-// in calls fn in a transaction.
-func in(ctx context.Context, s mailroom.Store, fn func(ctx context.Context, tx mailroom.Tx) error) error {
-	return s.Update(ctx, fn)
-}
-
 func put(ctx context.Context, s mailroom.Store, items ...mailroom.Item) error {
-	return in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+	return s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 		for _, it := range items {
 			if err := tx.Put(ctx, it); err != nil {
 				return err
@@ -89,7 +84,7 @@ func put(ctx context.Context, s mailroom.Store, items ...mailroom.Item) error {
 
 // expect compares an item with the expected item, or expects none if want is nil.
 func expect(ctx context.Context, s mailroom.Store, kind, key string, want *mailroom.Item) error {
-	return in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+	return s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 		got, found, err := tx.Get(ctx, kind, key)
 		switch {
 		case err != nil:
@@ -123,7 +118,7 @@ func itemsAreStored(ctx context.Context, s mailroom.Store, kind string, another 
 	return errors.Join(append(errs,
 		put(ctx, s, items[0]), expect(ctx, s, kind, "a", &items[0]),
 		expect(ctx, s, newKind(), "a", nil), expect(ctx, s, kind, "missing", nil),
-		in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+		s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 			return errors.Join(tx.Delete(ctx, kind, "a"), tx.Delete(ctx, kind, "missing"))
 		}), expect(ctx, s, kind, "a", nil), expect(ctx, s, kind, long, &items[1]))...)
 }
@@ -151,7 +146,7 @@ func putThen(kind string, f func() error) func(context.Context, mailroom.Tx) err
 }
 
 func failureRollsBack(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
-	if err := in(ctx, s, putThen(kind, func() error { return errFn })); !errors.Is(err, errFn) {
+	if err := s.Update(ctx, putThen(kind, func() error { return errFn })); !errors.Is(err, errFn) {
 		return fmt.Errorf("result of Update: %w; want the error of the function", err)
 	}
 	return expect(ctx, s, kind, "a", nil)
@@ -160,7 +155,7 @@ func failureRollsBack(ctx context.Context, s mailroom.Store, kind string, _ func
 func panicRollsBack(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
 	recovered := func() (v any) {
 		defer func() { v = recover() }()
-		return in(ctx, s, putThen(kind, func() error { panic(errFn) }))
+		return s.Update(ctx, putThen(kind, func() error { panic(errFn) }))
 	}()
 	if recovered != any(errFn) {
 		return fmt.Errorf("panic seen by the caller: %v; want %v", recovered, errFn)
@@ -170,12 +165,12 @@ func panicRollsBack(ctx context.Context, s mailroom.Store, kind string, _ func()
 
 func endedContext(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
 	ended, cancel := context.WithCancel(ctx)
-	err := in(ended, s, putThen(kind, func() error { cancel(); return nil }))
+	err := s.Update(ended, putThen(kind, func() error { cancel(); return nil }))
 	if !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("result of Update: %w; want context.Canceled", err)
 	}
 	called := false
-	err = in(ended, s, func(context.Context, mailroom.Tx) error { called = true; return nil })
+	err = s.Update(ended, func(context.Context, mailroom.Tx) error { called = true; return nil })
 	if called || !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("with an ended context, Update = %w, function called: %v; want context.Canceled and false", err, called)
 	}
@@ -183,8 +178,8 @@ func endedContext(ctx context.Context, s mailroom.Store, kind string, _ func() m
 }
 
 func innerTransaction(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
-	err := in(ctx, s, func(ctx context.Context, _ mailroom.Tx) error {
-		inner := in(ctx, s, putThen(kind, func() error { return nil }))
+	err := s.Update(ctx, func(ctx context.Context, _ mailroom.Tx) error {
+		inner := s.Update(ctx, putThen(kind, func() error { return nil }))
 		return errors.Join(inner, expect(ctx, s, kind, "a", &mailroom.Item{Kind: kind, Key: "a"}), errFn)
 	})
 	if err == nil || err.Error() != errFn.Error() {
@@ -196,7 +191,7 @@ func innerTransaction(ctx context.Context, s mailroom.Store, kind string, _ func
 func afterCommit(ctx context.Context, s mailroom.Store, kind string, another func() mailroom.Store) error {
 	var calls []string
 	update := func(name string, result error) error {
-		return in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+		return s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 			s.AfterCommit(ctx, func() {
 				if err := expect(context.WithoutCancel(ctx), another(), kind, "a", &mailroom.Item{Kind: kind, Key: "a"}); err == nil {
 					calls = append(calls, name)
@@ -214,7 +209,7 @@ func afterCommit(ctx context.Context, s mailroom.Store, kind string, another fun
 
 func insertKeeps(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
 	for i, want := range []bool{true, false} {
-		err := in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+		err := s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 			inserted, err := tx.Insert(ctx, mailroom.Item{Kind: kind, Key: "a", Value: fmt.Append(nil, i)})
 			if err == nil && inserted != want {
 				err = fmt.Errorf("result of Insert %d: %v; want %v", i+1, inserted, want)
@@ -252,7 +247,7 @@ func dueItems(ctx context.Context, s mailroom.Store, kind string, _ func() mailr
 	if err != nil {
 		return err
 	}
-	return in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+	return s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 		all, err := keysOf(tx.Due(ctx, kind, now, 10))
 		one, err2 := keysOf(tx.Due(ctx, kind, now, 1))
 		n, earliest, err3 := tx.CountDue(ctx, kind, now)
@@ -271,7 +266,7 @@ func byRef(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom
 	if err := put(ctx, s, items...); err != nil {
 		return err
 	}
-	return in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+	return s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 		found, err := keysOf(tx.ByRef(ctx, kind, "r"))
 		none, err2 := keysOf(tx.ByRef(ctx, kind, ""))
 		many, err3 := tx.ByRef(ctx, kind, "many")
@@ -296,7 +291,7 @@ func claimedOnce(ctx context.Context, s mailroom.Store, kind string, another fun
 	err := inProcesses(another, func(_ int, s mailroom.Store) error {
 		for left := true; left; {
 			var key string
-			err := in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+			err := s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 				due, err := tx.Due(ctx, kind, time.Now(), 1)
 				if left = len(due) > 0; err != nil || !left {
 					return err
@@ -328,7 +323,7 @@ func insertedOnce(ctx context.Context, _ mailroom.Store, kind string, another fu
 	err := inProcesses(another, func(_ int, s mailroom.Store) error {
 		for i := range claims {
 			var isNew bool
-			err := in(ctx, s, func(ctx context.Context, tx mailroom.Tx) (err error) {
+			err := s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) (err error) {
 				isNew, err = tx.Insert(ctx, mailroom.Item{Kind: kind, Key: fmt.Sprint(i)})
 				return err
 			})
