@@ -16,6 +16,8 @@ type (
 	Request = model.Request
 	// Message is a sent email, with the content that the recipient received.
 	Message = model.Message
+	// Finding is a probable problem in a message, such as a merge tag without a value.
+	Finding = model.Finding
 	// Header is a header field of a message.
 	Header = model.Header
 	// Text is a byte slice that JSON encodes as a string.
@@ -52,28 +54,14 @@ func (s *Server) Outbox() []Message { return s.engine.Platform.Outbox() }
 // oldest first. Letter case is ignored.
 func (s *Server) OutboxTo(address string) []Message { return s.engine.Platform.OutboxTo(address) }
 
-// Finding is a probable problem in a message, such as a merge tag without a value.
-type Finding struct {
-	// Check is the name of the check: empty_tag, block_tag, dead_link, dead_image,
-	// line_break, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or
-	// not_supported.
-	Check string
-	// Text is a description of the problem.
-	Text string
-}
-
-// Checks returns the probable problems in a message, or nil if there are none. It
-// returns an error if the message does not exist or was deleted.
+// Checks returns the probable problems in a message. It returns an error if the message
+// does not exist or was deleted.
 func (s *Server) Checks(emailID string) ([]Finding, error) {
 	found, ok := s.engine.Platform.Checks(emailID)
 	if !ok {
 		return nil, fmt.Errorf("mockserver: message %q does not exist", emailID)
 	}
-	var findings []Finding
-	for _, f := range found {
-		findings = append(findings, Finding(f))
-	}
-	return findings, nil
+	return found, nil
 }
 
 // DeleteMessage removes a message from the outbox. The API still returns the deleted

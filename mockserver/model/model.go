@@ -88,6 +88,12 @@ type Header struct {
 	Value string `json:"value" doc:"the value of the header field"`
 }
 
+// Finding is a probable problem in a message, such as a merge tag without a value.
+type Finding struct {
+	Check string `json:"check" doc:"the name of the check: empty_tag, block_tag, dead_link, dead_image, line_break, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported"`
+	Text  string `json:"text" doc:"a description of the problem"`
+}
+
 // Text is a byte slice that JSON encodes as a string.
 type Text []byte
 

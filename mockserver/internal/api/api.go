@@ -25,6 +25,12 @@ func (n *Nullable) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &n.Value)
 }
 
+// The sizes of a page (specification, "Limits").
+const (
+	DefaultPerPage = 50
+	MaxPerPage     = 100
+)
+
 // MaxImport is the maximum number of contacts in an import (specification, "Limits").
 // The code generator creates no constant for maxItems, so MaxImport must equal maxItems
 // in the OpenAPI document.

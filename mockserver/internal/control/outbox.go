@@ -310,7 +310,7 @@ func writeEML(w http.ResponseWriter, _ *request, m *platform.Record) {
 }
 
 type findings struct {
-	Findings []mail.Finding `json:"findings" doc:"the problems; empty if no problem was found"`
+	Findings []model.Finding `json:"findings" doc:"the problems; empty if no problem was found"`
 }
 
 func (c *Control) checks(id string) (findings, error) {

@@ -20,19 +20,13 @@ import (
 // If the HTML is longer, they truncate it and show a link to the rest.
 const clipped = 102_000
 
-// Finding is a probable problem in a message.
-type Finding struct {
-	Check string `json:"check" doc:"the name of the check: empty_tag, block_tag, dead_link, dead_image, line_break, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported"`
-	Text  string `json:"text" doc:"a description of the problem"`
-}
-
 // Check returns probable problems in a message.
-func Check(m model.Message, tags Tags) []Finding {
-	found := append([]Finding{}, tags.empty()...)
+func Check(m model.Message, tags Tags) []model.Finding {
+	found := append([]model.Finding{}, tags.empty()...)
 	found = append(found, invalidURLs(m.HTML)...)
 	report := func(is bool, check, text string) {
 		if is {
-			found = append(found, Finding{check, text})
+			found = append(found, model.Finding{Check: check, Text: text})
 		}
 	}
 	for _, h := range m.Headers {
@@ -54,13 +48,13 @@ func Check(m model.Message, tags Tags) []Finding {
 	return append(found, notSupported(m.HTML)...)
 }
 
-func invalidURLs(document string) (found []Finding) {
+func invalidURLs(document string) (found []model.Finding) {
 	places := sync.OnceValue(func() map[string]bool { return placesIn(document) })
 	report := func(check, format string, urls []string) {
 		slices.Sort(urls)
 		for _, u := range slices.Compact(urls) {
 			if why := leadsNowhere(u, places); why != "" {
-				found = append(found, Finding{check, fmt.Sprintf(format, u, why)})
+				found = append(found, model.Finding{Check: check, Text: fmt.Sprintf(format, u, why)})
 			}
 		}
 	}
@@ -156,7 +150,7 @@ func (t Tags) names() (names []string) {
 // {{#if vip}}, {{else}} and {{/if}}.
 var blockTag = regexp.MustCompile(`^[#/^]|^(else|end|end ?if|end ?for)$|^(if|else ?if|elif|unless|for|each|range|with)\s`)
 
-func (t Tags) empty() (found []Finding) {
+func (t Tags) empty() (found []model.Finding) {
 	var blocks []string
 	for _, name := range t.names() {
 		if t.Value(name) != "" {
@@ -172,10 +166,10 @@ func (t Tags) empty() (found []Finding) {
 				text += fmt.Sprintf(" Did you mean {{%s}}?", right)
 			}
 		}
-		found = append(found, Finding{"empty_tag", text})
+		found = append(found, model.Finding{Check: "empty_tag", Text: text})
 	}
 	if len(blocks) > 0 {
-		found = append(found, Finding{"block_tag", fmt.Sprintf("The specification has no conditions and no loops. The tags %s become empty, so the recipient gets all branches.", strings.Join(blocks, ", "))})
+		found = append(found, model.Finding{Check: "block_tag", Text: fmt.Sprintf("The specification has no conditions and no loops. The tags %s become empty, so the recipient gets all branches.", strings.Join(blocks, ", "))})
 	}
 	return found
 }
@@ -278,7 +272,7 @@ func (f features) document(document string) {
 
 // notSupported returns a finding for each common email client that does not
 // support all HTML and CSS in a message.
-func notSupported(document string) (found []Finding) {
+func notSupported(document string) (found []model.Finding) {
 	const most = 8 // maximum number of names in a finding
 	used := features{}
 	used.document(document)
@@ -289,7 +283,7 @@ func notSupported(document string) (found []Finding) {
 			names = names[:most]
 		}
 		if len(names) > 0 {
-			found = append(found, Finding{"not_supported", fmt.Sprintf("%s does not support %s%s.", client.name, strings.Join(names, ", "), more)})
+			found = append(found, model.Finding{Check: "not_supported", Text: fmt.Sprintf("%s does not support %s%s.", client.name, strings.Join(names, ", "), more)})
 		}
 	}
 	return found

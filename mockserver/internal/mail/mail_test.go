@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"html"
 	"maps"
+	"os"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver/model"
 )
@@ -182,6 +186,19 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, found, row.want)
 		}
 	}
+}
+
+// TestCheckNames: the documentation of model.Finding lists exactly the names of all checks.
+func TestCheckNames(t *testing.T) {
+	source, err := os.ReadFile("checks.go")
+	require.NoError(t, err)
+	names := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?:Check: |report\(.*?)"([a-z_]+)"`).FindAllSubmatch(source, -1) {
+		names[string(m[1])] = true
+	}
+	field, _ := reflect.TypeFor[model.Finding]().FieldByName("Check")
+	_, list, _ := strings.Cut(field.Tag.Get("doc"), ": ")
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(names)), strings.Split(strings.Replace(list, " or ", ", ", 1), ", "))
 }
 
 // The check reports each merge tag without a value, and suggests a similar name.

@@ -82,11 +82,6 @@ func (s *suppressionList) matches(address string) bool {
 }
 
 // Pages are numbered from 1 (specification, "Limits").
-const (
-	defaultPerPage = 50
-	maxPerPage     = 100
-)
-
 type pageRequest struct {
 	page, perPage int64
 	withCount     bool
@@ -95,12 +90,12 @@ type pageRequest struct {
 // paging checks the parameters of a paged request. The value 0 means that the request
 // omits a parameter.
 func paging(page, perPage int64, withCount bool) (pageRequest, error) {
-	p := pageRequest{cmp.Or(page, 1), cmp.Or(perPage, defaultPerPage), withCount}
+	p := pageRequest{cmp.Or(page, 1), cmp.Or(perPage, api.DefaultPerPage), withCount}
 	if p.page < 1 {
 		return pageRequest{}, apierror.Invalid("must be 1 or more", "query", "page")
 	}
-	if p.perPage < 1 || p.perPage > maxPerPage {
-		return pageRequest{}, apierror.Invalid("must be between 1 and "+strconv.Itoa(maxPerPage), "query", "per_page")
+	if p.perPage < 1 || p.perPage > api.MaxPerPage {
+		return pageRequest{}, apierror.Invalid("must be between 1 and "+strconv.Itoa(api.MaxPerPage), "query", "per_page")
 	}
 	return p, nil
 }

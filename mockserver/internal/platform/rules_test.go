@@ -44,8 +44,8 @@ func TestContactQuery(t *testing.T) {
 
 func TestPaging(t *testing.T) {
 	for in, want := range map[[2]int64]pageRequest{
-		{0, 0}: {page: 1, perPage: defaultPerPage}, {1, 1}: {page: 1, perPage: 1}, {7, maxPerPage}: {page: 7, perPage: maxPerPage},
-		{-1, 1}: {}, {1, -1}: {}, {1, maxPerPage + 1}: {},
+		{0, 0}: {page: 1, perPage: api.DefaultPerPage}, {1, 1}: {page: 1, perPage: 1}, {7, api.MaxPerPage}: {page: 7, perPage: api.MaxPerPage},
+		{-1, 1}: {}, {1, -1}: {}, {1, api.MaxPerPage + 1}: {},
 	} {
 		if got, err := paging(in[0], in[1], false); got != want || (err != nil) != (want == pageRequest{}) {
 			t.Errorf("page %d of %d: %+v, %v; want %+v", in[0], in[1], got, err, want)

@@ -39,7 +39,7 @@ func (p *Platform) Message(id string) *Record {
 
 // Checks returns the probable problems in a message. If ok is false, the message does
 // not exist.
-func (p *Platform) Checks(id string) (found []mail.Finding, ok bool) {
+func (p *Platform) Checks(id string) (found []model.Finding, ok bool) {
 	m := p.messageNow(id)
 	if m == nil {
 		return nil, false

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/gateway"
@@ -62,11 +63,6 @@ func (x *exchange) unpaged() bool {
 	return x.r.Method == http.MethodGet && x.r.URL.Path == "/webhooks"
 }
 
-const (
-	defaultPage = 50 // items per page without the parameter
-	largestPage = 100
-)
-
 // maxPage limits the parameter per_page. It leaves an invalid number to the API, which
 // returns an error for it.
 func maxPage(x *exchange) {
@@ -77,7 +73,7 @@ func maxPage(x *exchange) {
 	}
 	n, err := strconv.Atoi(query.Get("per_page"))
 	if !query.Has("per_page") {
-		n, err = defaultPage, nil
+		n, err = api.DefaultPerPage, nil
 	}
 	if err == nil && n > x.value {
 		x.set(query, "per_page", x.value)
@@ -109,7 +105,7 @@ func firstWebhooks(x *exchange) {
 	if x.unpaged() {
 		query := x.r.URL.Query()
 		x.set(query, "page", 1)
-		x.set(query, "per_page", largestPage)
+		x.set(query, "per_page", api.MaxPerPage)
 	}
 }
 
@@ -123,7 +119,7 @@ func webhooksUnpaged(x *exchange) {
 	for n := 1; ; n++ {
 		items, _, _ := page(x.body)
 		all = append(all, items...)
-		if len(items) < largestPage {
+		if len(items) < api.MaxPerPage {
 			break
 		}
 		if x.r.Context().Err() != nil || !x.get(n+1, nil) {
