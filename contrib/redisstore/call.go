@@ -115,7 +115,7 @@ func (p *pipe) add(c *command) {
 // run makes round trips until no command is waiting, or until another run has
 // started because a round trip was slow.
 func (p *pipe) run() {
-	for batch := p.take(); len(batch) > 0; batch = p.take() {
+	for batch := p.nextBatch(); len(batch) > 0; batch = p.nextBatch() {
 		successor := time.AfterFunc(slow, p.run)
 		p.send(batch)
 		if !successor.Stop() {
@@ -124,9 +124,9 @@ func (p *pipe) run() {
 	}
 }
 
-// take returns the next commands, without those whose callers no longer wait. Otherwise
+// nextBatch returns the next commands, without those whose callers no longer wait. Otherwise
 // the queue would grow while Redis does not respond.
-func (p *pipe) take() (batch []*command) {
+func (p *pipe) nextBatch() (batch []*command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for now := time.Now(); len(p.waiting) > 0 && now.After(p.waiting[0].expires); p.waiting = p.waiting[1:] {

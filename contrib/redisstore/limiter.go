@@ -113,11 +113,11 @@ func lease(d, standard time.Duration) time.Duration {
 	return max(d, leastLease)
 }
 
-// place is the position of a caller in the queue, which the script returns.
-type place struct {
+// queuePosition is the position of a caller in the queue, which the script returns.
+type queuePosition struct {
 	acquired bool
 	wait     time.Duration // time until the slot can be free
-	ticket   int64         // number of the place in the queue
+	ticket   int64         // number of the caller in the queue
 	ahead    int64         // number of callers ahead
 }
 
@@ -128,17 +128,17 @@ func (l *limiter) base(key string) string {
 	return l.opts.Prefix + "lookup:{" + hex.EncodeToString(sum[:16]) + "}"
 }
 
-func (l *limiter) run(ctx context.Context, op, key, id string, ticket int64, gap time.Duration) (place, error) {
+func (l *limiter) run(ctx context.Context, op, key, id string, ticket int64, gap time.Duration) (queuePosition, error) {
 	base := l.base(key)
 	r, err := l.script.Run(ctx, l.rdb, []string{base, base + ":queue", base + ":due"},
 		op, id, ticket, gap.Microseconds(), l.opts.Lease.Microseconds(), grace.Microseconds(), base+":left").Int64Slice()
 	if err != nil {
-		return place{}, fmt.Errorf("redisstore: %w", err)
+		return queuePosition{}, fmt.Errorf("redisstore: %w", err)
 	}
 	if len(r) != 4 {
-		return place{}, fmt.Errorf("redisstore: the script must return 4 values, got %d", len(r))
+		return queuePosition{}, fmt.Errorf("redisstore: the script must return 4 values, got %d", len(r))
 	}
-	return place{r[0] == 1, time.Duration(r[1]) * time.Microsecond, r[2], r[3]}, nil
+	return queuePosition{r[0] == 1, time.Duration(r[1]) * time.Microsecond, r[2], r[3]}, nil
 }
 
 // Acquire implements [client.LookupLimiter].
@@ -152,7 +152,7 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 	l.watchers.joinReady(l.base(key)+":left", &w)
 	for {
 		ticket := w.ticket.Load()
-		pending := start(ctx, func(ctx context.Context) (place, error) {
+		pending := start(ctx, func(ctx context.Context) (queuePosition, error) {
 			return l.run(ctx, "acquire", key, w.id, ticket, l.gap)
 		})
 		p, err := pending.wait(ctx)
@@ -184,7 +184,7 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 // after its deadline.
 var errTooLate = fmt.Errorf("redisstore: the slot starts after the deadline: %w", context.DeadlineExceeded)
 
-func (l *limiter) sleep(ctx context.Context, key string, w *waiter, p place) error {
+func (l *limiter) sleep(ctx context.Context, key string, w *waiter, p queuePosition) error {
 	w.ticket.Store(p.ticket)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -231,7 +231,7 @@ func (l *limiter) hold(ctx context.Context, key, id string) (release func(time.D
 // error, it is released when its lease expires.
 func (l *limiter) notify(ctx context.Context, op, key, id string, gap time.Duration) {
 	ctx = context.WithoutCancel(ctx)
-	pending := start(ctx, func(ctx context.Context) (place, error) { return l.run(ctx, op, key, id, 0, gap) })
+	pending := start(ctx, func(ctx context.Context) (queuePosition, error) { return l.run(ctx, op, key, id, 0, gap) })
 	if _, err := pending.wait(ctx); err != nil {
 		l.warn(ctx, op, err)
 	}

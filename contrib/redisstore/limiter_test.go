@@ -45,7 +45,7 @@ func acquire(t testing.TB, l *limiter, key string) (release func(time.Duration),
 }
 
 // ask runs the script like a process that crashes afterwards.
-func ask(t testing.TB, l *limiter, op, key, id string) place {
+func ask(t testing.TB, l *limiter, op, key, id string) queuePosition {
 	t.Helper()
 	p, err := l.run(t.Context(), op, key, id, 0, l.gap)
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ const linger = 10 * time.Second
 
 type waiter struct {
 	id      string
-	ticket  atomic.Int64  // the place in the queue; 0 if it is unknown
+	ticket  atomic.Int64  // the number of the waiter in the queue; 0 if it is unknown
 	left    atomic.Int64  // number of callers ahead of it that have left since the last check
 	changed chan struct{} // capacity 1; nil before the first subscription
 	leave   func()        // nil before join
