@@ -18,11 +18,11 @@ import (
 	"example.com/emailplatform/mockserver/model"
 )
 
-// target is the kind of target that a rule applies to.
-type target int
+// targetKind is the kind of targets that a rule applies to.
+type targetKind int
 
 const (
-	requests target = iota
+	requests targetKind = iota
 	messages
 	deliveries
 	attempts // attempts to make a delivery
@@ -39,9 +39,9 @@ type Action struct {
 
 	RequestFields []string `json:"request_fields" doc:"the fields that the action reads only for requests; a rule for deliveries must omit them"`
 
-	needs     string // a field that rules with the action must have
-	to        target
-	withEvent target // the targets if the rule has an event or a webhook; to, if it must not have one
+	needs         string // a field that rules with the action must have
+	kind          targetKind
+	kindWithEvent targetKind // the targets if the rule has an event or a webhook; kind, if it must not have one
 }
 
 func actions() []Action {
@@ -57,32 +57,39 @@ func actions() []Action {
 func requestActions() []Action {
 	return []Action{
 		{
-			Name: model.FaultStatus, to: requests, withEvent: attempts, Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody}, RequestFields: []string{fieldRetry},
+			Name: model.FaultStatus, kind: requests, kindWithEvent: attempts,
+			Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody}, RequestFields: []string{fieldRetry},
 			Label: "Respond with a status", Effect: "Responds with `status` (503 by default), `retry_after` and `body`.",
 		},
 		{
-			Name: model.FaultReset, to: requests, withEvent: attempts, Fields: []string{fieldAfter, fieldDelay},
-			Label: "Close the connection", Effect: "Closes the connection without a response.",
+			Name: model.FaultReset, kind: requests, kindWithEvent: attempts,
+			Fields: []string{fieldAfter, fieldDelay},
+			Label:  "Close the connection", Effect: "Closes the connection without a response.",
 		},
 		{
-			Name: model.FaultHang, to: requests, withEvent: attempts, Fields: []string{fieldAfter, fieldDelay},
-			Label: "Never respond", Effect: "Sends no response, and waits until the client closes the connection.",
+			Name: model.FaultHang, kind: requests, kindWithEvent: attempts,
+			Fields: []string{fieldAfter, fieldDelay},
+			Label:  "Never respond", Effect: "Sends no response, and waits until the client closes the connection.",
 		},
 		{
-			Name: model.FaultTruncate, to: requests, withEvent: requests, Fields: []string{fieldDelay},
-			Label: "Truncate the response", Effect: "Processes the request, and sends half of the response body.",
+			Name: model.FaultTruncate, kind: requests, kindWithEvent: requests,
+			Fields: []string{fieldDelay},
+			Label:  "Truncate the response", Effect: "Processes the request, and sends half of the response body.",
 		},
 		{
-			Name: model.FaultOversize, to: requests, withEvent: requests, Fields: []string{fieldDelay, fieldStatus, fieldSize},
-			Label: "Respond with a huge body", Effect: "Processes the request, and responds with a JSON object of `size` bytes.",
+			Name: model.FaultOversize, kind: requests, kindWithEvent: requests,
+			Fields: []string{fieldDelay, fieldStatus, fieldSize},
+			Label:  "Respond with a huge body", Effect: "Processes the request, and responds with a JSON object of `size` bytes.",
 		},
 		{
-			Name: model.FaultNotJSON, to: requests, withEvent: requests, Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody},
-			Label: "Respond with HTML", Effect: "Responds with `status` (200 by default) and an HTML page, or `body`.",
+			Name: model.FaultNotJSON, kind: requests, kindWithEvent: requests,
+			Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody},
+			Label:  "Respond with HTML", Effect: "Responds with `status` (200 by default) and an HTML page, or `body`.",
 		},
 		{
-			Name: model.FaultRedirect, to: requests, withEvent: requests, Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody, fieldLocation},
-			Label: "Redirect", Effect: "Responds with `status` (307 by default) and `location`.",
+			Name: model.FaultRedirect, kind: requests, kindWithEvent: requests,
+			Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody, fieldLocation},
+			Label:  "Redirect", Effect: "Responds with `status` (307 by default) and `location`.",
 		},
 	}
 }
@@ -91,36 +98,42 @@ func requestActions() []Action {
 func deliveryActions() []Action {
 	return []Action{
 		{
-			Name: model.FaultDelay, to: requests, withEvent: deliveries, Fields: []string{fieldDelay}, needs: fieldDelay,
+			Name: model.FaultDelay, kind: requests, kindWithEvent: deliveries,
+			Fields: []string{fieldDelay}, needs: fieldDelay,
 			Label: "Delay", Effect: "Processes the request, or makes the delivery, after `delay_ms`.",
 		},
 		{
-			Name: model.FaultInternalError, to: messages, withEvent: messages, Fields: []string{fieldBody},
-			Label: "Fail with an internal error", Effect: "Sets the status in the response to `error`, and fires Email.Error.",
+			Name: model.FaultInternalError, kind: messages, kindWithEvent: messages,
+			Fields: []string{fieldBody},
+			Label:  "Fail with an internal error", Effect: "Sets the status in the response to `error`, and fires Email.Error.",
 		},
 		{
-			Name: model.FaultDrop, to: deliveries, withEvent: deliveries, Fields: []string{},
-			Label: "Drop", Effect: "Skips the delivery attempt.",
+			Name: model.FaultDrop, kind: deliveries, kindWithEvent: deliveries,
+			Fields: []string{},
+			Label:  "Drop", Effect: "Skips the delivery attempt.",
 		},
 		{
-			Name: model.FaultDuplicate, to: deliveries, withEvent: deliveries, Fields: []string{fieldDelay},
-			Label: "Duplicate", Effect: "Delivers the same bytes again after the receiver has accepted them.",
+			Name: model.FaultDuplicate, kind: deliveries, kindWithEvent: deliveries,
+			Fields: []string{fieldDelay},
+			Label:  "Duplicate", Effect: "Delivers the same bytes again after the receiver has accepted them.",
 		},
 		{
-			Name: model.FaultReorder, to: deliveries, withEvent: deliveries, Fields: []string{fieldDelay},
-			Label: "Reorder", Effect: "Delays a delivery until after the next delivery of the webhook, or until `delay_ms` (1 s by default) has passed.",
+			Name: model.FaultReorder, kind: deliveries, kindWithEvent: deliveries,
+			Fields: []string{fieldDelay},
+			Label:  "Reorder", Effect: "Delays a delivery until after the next delivery of the webhook, or until `delay_ms` (1 s by default) has passed.",
 		},
 	}
 }
 
 // reads reports whether the action reads a field of a rule with the given target.
-func (a Action) reads(field string, to target) bool {
-	return slices.Contains(a.Fields, field) && (to == requests || !slices.Contains(a.RequestFields, field))
+func (a Action) reads(field string, kind targetKind) bool {
+	return slices.Contains(a.Fields, field) && (kind == requests || !slices.Contains(a.RequestFields, field))
 }
 
 func (a Action) targets() (names []string) {
-	for _, to := range []target{a.to, a.withEvent} {
-		if name := [...]string{requests: "request", messages: "message", deliveries: "delivery", attempts: "delivery"}[to]; !slices.Contains(names, name) {
+	all := [...]string{requests: "request", messages: "message", deliveries: "delivery", attempts: "delivery"}
+	for _, kind := range []targetKind{a.kind, a.kindWithEvent} {
+		if name := all[kind]; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -158,12 +171,12 @@ func actionNamed(name model.FaultAction) (a Action, known bool) {
 	return table[i], true
 }
 
-func targetOf(f model.Fault) target {
+func targetKindOf(f model.Fault) targetKind {
 	a, _ := actionNamed(f.Action)
 	if f.Event != "" || f.WebhookID != "" {
-		return a.withEvent
+		return a.kindWithEvent
 	}
-	return a.to
+	return a.kind
 }
 
 // Actions returns the names of all actions, sorted.

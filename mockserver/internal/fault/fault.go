@@ -214,7 +214,7 @@ func (p *Plan) remove(all bool, gone func(*rule) bool) int {
 
 // pick counts a match for each rule that applies to the target. It returns the first
 // rule that selects the target, or nil if there is none.
-func (p *Plan) pick(to target, account int64, matches func(model.Fault) bool) *model.FaultRule {
+func (p *Plan) pick(kind targetKind, account int64, matches func(model.Fault) bool) *model.FaultRule {
 	if p.count.Load() == 0 {
 		return nil
 	}
@@ -222,7 +222,7 @@ func (p *Plan) pick(to target, account int64, matches func(model.Fault) bool) *m
 	defer p.mu.Unlock()
 	var first *rule
 	for _, rule := range p.rules {
-		applies := targetOf(rule.Fault) == to && (rule.AccountID == 0 || rule.AccountID == account) && matches(rule.Fault)
+		applies := targetKindOf(rule.Fault) == kind && (rule.AccountID == 0 || rule.AccountID == account) && matches(rule.Fault)
 		if rule.Enabled && applies && rule.selects() && first == nil {
 			first = rule
 		}

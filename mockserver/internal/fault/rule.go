@@ -50,7 +50,7 @@ func check(f model.Fault) (errs FieldErrors) {
 	}
 	unknown("event", string(f.Event), eventNames...)
 	action, known := actionNamed(f.Action)
-	to := targetOf(f)
+	kind := targetKindOf(f)
 	reject(f.AccountID < 0, "account_id", "must be 1 or more")
 	reject(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
 	reject(f.Nth != 0 && f.Every != 0 || f.Probability != 0 && (f.Nth != 0 || f.Every != 0), "probability", "must be the only one of nth, every and probability")
@@ -64,7 +64,7 @@ func check(f model.Fault) (errs FieldErrors) {
 	reject(f.Path != "" && f.Path[0] != '/', "path", "must begin with a slash")
 	reject(strings.ContainsAny(f.RetryAfter, "\r\n\x00"), "retry_after", "must be one line")
 	reject(strings.ContainsAny(f.Location, "\r\n\x00"), "location", "must be one line")
-	ofRequests, ofDeliveries := !known || to == requests, !known || to == deliveries || to == attempts
+	ofRequests, ofDeliveries := !known || kind == requests, !known || kind == deliveries || kind == attempts
 	reject(f.Operation != "" && !ofRequests, "operation", string(f.Action)+" does not apply to requests")
 	reject(f.Method != "" && !ofRequests, "method", string(f.Action)+" does not apply to requests")
 	reject(f.Path != "" && !ofRequests, "path", string(f.Action)+" does not apply to requests")
@@ -73,7 +73,7 @@ func check(f model.Fault) (errs FieldErrors) {
 	reject(action.needs != "" && !slices.Contains(given(f), action.needs), action.needs, "is required by "+string(f.Action))
 	for _, field := range given(f) {
 		reject(known && !slices.Contains(action.Fields, field), field, "must be omitted, because "+string(f.Action)+" does not read it")
-		reject(slices.Contains(action.Fields, field) && !action.reads(field, to), field, "must be omitted, because "+string(f.Action)+" reads it only for requests")
+		reject(slices.Contains(action.Fields, field) && !action.reads(field, kind), field, "must be omitted, because "+string(f.Action)+" reads it only for requests")
 	}
 	return errs
 }
@@ -128,11 +128,11 @@ func Conditions() map[string]any {
 		}
 		return object{"anyOf": given}
 	}
-	forTarget := func(to target, not object) object {
+	forTarget := func(kind targetKind, not object) object {
 		var names []model.FaultAction
 		for _, action := range Actions() {
-			withEvent := targetOf(model.Fault{Action: action, Event: "*"})
-			if targetOf(model.Fault{Action: action}) == to || to == deliveries && (withEvent == deliveries || withEvent == attempts) {
+			withEvent := targetKindOf(model.Fault{Action: action, Event: "*"})
+			if targetKindOf(model.Fault{Action: action}) == kind || kind == deliveries && (withEvent == deliveries || withEvent == attempts) {
 				names = append(names, action)
 			}
 		}
