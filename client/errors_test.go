@@ -322,7 +322,7 @@ type sharedErrors struct {
 	before []Error
 }
 
-func (s *sharedErrors) Enabled(context.Context, slog.Level) bool { return true }
+func (*sharedErrors) Enabled(context.Context, slog.Level) bool { return true }
 
 func (s *sharedErrors) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {

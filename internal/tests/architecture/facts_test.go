@@ -58,7 +58,7 @@ var facts = map[string][]place{
 		{"docs/decisions.md", "`per_page` is (\\d+) by default"},
 	},
 	"the seconds for a delivery attempt": {
-		{"mockserver/internal/delivery/target.go", `const DefaultTimeout = (\d+) \* time\.Second`},
+		{"mockserver/internal/delivery/webhookclient.go", `const DefaultTimeout = (\d+) \* time\.Second`},
 		{"mockserver/config.go", `in real time\. The default is (\d+) s`},
 		{"webhook/doc.go", `The function has (\d+) seconds`},
 		{"webhook/doc.go", `work that can exceed (\d+) seconds`},

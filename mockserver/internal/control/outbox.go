@@ -64,22 +64,22 @@ func withoutBody(act func(id string) error) func(string, nothing) error {
 	return func(id string, _ nothing) error { return act(id) }
 }
 
-func (c *Control) outbox() listing[platform.Sent, platform.Summary] {
-	return listing[platform.Sent, platform.Summary]{
-		find: every(c.Platform.NewestSent),
-		id:   func(m platform.Sent) string { return m.ID },
-		text: func(to []byte, m platform.Sent) []byte {
+func (c *Control) outbox() listing[platform.OutboxMessage, platform.Summary] {
+	return listing[platform.OutboxMessage, platform.Summary]{
+		find: every(c.Platform.NewestInOutbox),
+		id:   func(m platform.OutboxMessage) string { return m.ID },
+		text: func(to []byte, m platform.OutboxMessage) []byte {
 			return m.AppendText(lines(to, m.ID, m.To, m.Subject(), m.From.Name, m.From.Email, m.Status))
 		},
-		record: platform.Sent.Summary,
-		filters: []filter[platform.Sent]{
-			whereAccount("the account that sent the messages", func(m platform.Sent) int64 { return m.AccountID }),
-			where(text("to", "the complete address of the recipient, ignoring case"), func(m platform.Sent) string { return m.To }),
-			where(choice("status", "the status of the messages", "delivered", "bounced"), func(m platform.Sent) string { return m.Status }),
+		record: platform.OutboxMessage.Summary,
+		filters: []filter[platform.OutboxMessage]{
+			whereAccount("the account that sent the messages", func(m platform.OutboxMessage) int64 { return m.AccountID }),
+			where(text("to", "the complete address of the recipient, ignoring case"), func(m platform.OutboxMessage) string { return m.To }),
+			where(choice("status", "the status of the messages", "delivered", "bounced"), func(m platform.OutboxMessage) string { return m.Status }),
 			where(choice("sent_by", "the sending type of the messages", named(sendingTypes())...),
-				func(m platform.Sent) string { return string(m.SentBy) }),
-			whereID(idOf("campaign_id", "the id of the campaign that sent the messages"), func(m platform.Sent) int64 { return m.CampaignID }),
-			whereID(idOf("workflow_id", "the id of the workflow that sent the messages"), func(m platform.Sent) int64 { return m.WorkflowID }),
+				func(m platform.OutboxMessage) string { return string(m.SentBy) }),
+			whereID(idOf("campaign_id", "the id of the campaign that sent the messages"), func(m platform.OutboxMessage) int64 { return m.CampaignID }),
+			whereID(idOf("workflow_id", "the id of the workflow that sent the messages"), func(m platform.OutboxMessage) int64 { return m.WorkflowID }),
 		},
 	}
 }

@@ -17,11 +17,11 @@ type counts struct {
 	failed   PerMinute // failed attempts
 }
 
-func (h *history) of(x *delivery) *counts {
-	c := h.webhooks[x.webhookID]
+func (h *history) countsOf(x *delivery) *counts {
+	c := h.deliveryCounts[x.webhookID]
 	if c == nil {
 		c = &counts{account: x.AccountID, states: map[model.DeliveryState]int{}}
-		h.webhooks[x.webhookID] = c
+		h.deliveryCounts[x.webhookID] = c
 	}
 	return c
 }
@@ -34,10 +34,10 @@ func (c *counts) attempted(a model.Attempt) {
 }
 
 func (h *history) countEvent(e *model.FiredEvent) {
-	if h.fired[e.AccountID] == nil {
-		h.fired[e.AccountID] = &PerMinute{}
+	if h.eventCounts[e.AccountID] == nil {
+		h.eventCounts[e.AccountID] = &PerMinute{}
 	}
-	h.fired[e.AccountID].Add(e.Time)
+	h.eventCounts[e.AccountID].Add(e.Time)
 }
 
 // Stats counts deliveries, attempts and events.
@@ -81,13 +81,13 @@ func (d *Dispatcher) Stats(account, from, until int64) Stats {
 	defer d.mu.Unlock()
 	out := Stats{States: map[model.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
 	included := func(id int64) bool { return account == 0 || id == 0 || id == account }
-	for id, fired := range d.history.fired {
+	for id, fired := range d.history.eventCounts {
 		if included(id) {
 			out.Events += fired.Total()
 			fired.Each(from, until, func(m, n int64) { out.Minute(m).Events += n })
 		}
 	}
-	for _, c := range d.history.webhooks {
+	for _, c := range d.history.deliveryCounts {
 		if included(c.account) {
 			out.add(c, from, until)
 		}
@@ -121,9 +121,9 @@ func (s *Stats) add(c *counts, from, until int64) {
 // waits describes the pending deliveries in a queue, grouped by the reason for
 // waiting.
 func (q *queue) waits(now time.Time) []Waiting {
-	inLine, retrying := len(q.pending)+len(q.overtakenBy), 0
-	if len(q.retries) > 0 {
-		retrying = q.history.webhooks[q.hook.ID].states[model.DeliveryRetrying]
+	inLine, retrying := len(q.ready)+len(q.overtakenBy), 0
+	if len(q.scheduled) > 0 {
+		retrying = q.history.deliveryCounts[q.hook.ID].states[model.DeliveryRetrying]
 	}
 	line := Waiting{Why: "turn", N: inLine}
 	if until, _ := q.due(now); until.After(now) {
@@ -131,16 +131,16 @@ func (q *queue) waits(now time.Time) []Waiting {
 	}
 	all := []Waiting{
 		{Why: "retry", N: retrying, Until: q.earliest(model.DeliveryRetrying)},
-		{Why: "delay", N: len(q.retries) - retrying, Until: q.earliest(model.DeliveryQueued)},
+		{Why: "delay", N: len(q.scheduled) - retrying, Until: q.earliest(model.DeliveryQueued)},
 		line,
 	}
 	if q.hook.Archived {
-		all = []Waiting{{Why: "archived", N: inLine + len(q.retries)}}
+		all = []Waiting{{Why: "archived", N: inLine + len(q.scheduled)}}
 	}
 	all = slices.DeleteFunc(all, func(w Waiting) bool { return w.N == 0 })
 	for i := range all {
 		all[i].URL = q.hook.URL
-		if !q.once {
+		if !q.withoutWebhook {
 			all[i].WebhookID = q.hook.Name()
 		}
 	}
@@ -151,7 +151,7 @@ func (q *queue) waits(now time.Time) []Waiting {
 // state. It looks at only 100 scheduled deliveries, and returns the zero time if none of
 // them has this state.
 func (q *queue) earliest(state model.DeliveryState) time.Time {
-	for _, n := range q.retries[:min(len(q.retries), 100)] {
+	for _, n := range q.scheduled[:min(len(q.scheduled), 100)] {
 		if x := q.history.at(n); x.State == state {
 			return x.NextAttempt
 		}

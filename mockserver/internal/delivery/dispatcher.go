@@ -51,18 +51,18 @@ const DefaultConcurrency = 4
 type Dispatcher struct {
 	Options
 
-	target *target
+	client *webhookClient
 	ctx    context.Context // context of all attempts; canceled by Close
 	cancel context.CancelFunc
 
-	mu          sync.Mutex
-	queues      map[int64]*queue // by webhook
-	order       []*queue
-	subscribers map[subscription][]*queue // including archived webhooks
-	history     *history
-	attempting  int   // number of attempts in progress in all queues
-	lastTarget  int64 // negative, so it differs from the ids of webhooks
-	closed      bool
+	mu           sync.Mutex
+	queues       map[int64]*queue // by webhook
+	order        []*queue
+	subscribers  map[subscription][]*queue // including archived webhooks
+	history      *history
+	attempting   int   // number of attempts in progress in all queues
+	lastURLQueue int64 // negative, so it differs from the ids of webhooks
+	closed       bool
 }
 
 // subscription identifies the webhooks of an account that are subscribed to an event.
@@ -93,7 +93,7 @@ func New(o Options) *Dispatcher {
 	}
 	d := &Dispatcher{
 		Options:     o,
-		target:      newTarget(o, &guard{Allowed: o.Allow}),
+		client:      newWebhookClient(o, &guard{Allowed: o.Allow}),
 		queues:      map[int64]*queue{},
 		subscribers: map[subscription][]*queue{},
 		history:     newHistory(),
@@ -118,8 +118,8 @@ func (d *Dispatcher) addLocked(q *queue) {
 	}
 }
 
-// Wants reports whether a webhook in the account is subscribed to an event.
-func (d *Dispatcher) Wants(account int64, event events.Name) bool {
+// HasSubscriber reports whether a webhook in the account is subscribed to an event.
+func (d *Dispatcher) HasSubscriber(account int64, event events.Name) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.ContainsFunc(d.subscribers[subscription{account, event}], func(q *queue) bool { return !q.hook.Archived })
@@ -147,7 +147,7 @@ type Event struct {
 	Body      []byte // set by Publish, or the body that a test provides
 }
 
-func ownEvent(account int64, body []byte) *Event {
+func eventFromBody(account int64, body []byte) *Event {
 	var name struct {
 		ID    string      `json:"id"`
 		Event events.Name `json:"event"`
@@ -207,7 +207,7 @@ func (d *Dispatcher) pushLocked(q *queue, e *Event) string {
 		State:     model.DeliveryQueued,
 		CreatedAt: d.Clock.Now(),
 	}}
-	if !q.once {
+	if !q.withoutWebhook {
 		x.WebhookID = q.hook.Name()
 	}
 	d.history.add(x)
@@ -224,10 +224,10 @@ func (d *Dispatcher) Send(webhookID string, body []byte) (string, error) {
 	defer d.mu.Unlock()
 	id, _ := strconv.ParseInt(webhookID, 10, 64) // no webhook has the id 0
 	q := d.queues[id]
-	if q == nil || q.once {
+	if q == nil || q.withoutWebhook {
 		return "", fmt.Errorf("mockserver: webhook %q does not exist", webhookID)
 	}
-	return d.pushLocked(q, ownEvent(q.hook.AccountID, body)), nil
+	return d.pushLocked(q, eventFromBody(q.hook.AccountID, body)), nil
 }
 
 // SendTo makes one attempt to deliver a body to a URL that has no webhook. Account 0
@@ -235,20 +235,20 @@ func (d *Dispatcher) Send(webhookID string, body []byte) (string, error) {
 func (d *Dispatcher) SendTo(account int64, url string, secret webhook.Secret, body []byte) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.pushLocked(d.targetLocked(account, url, secret), ownEvent(account, body))
+	return d.pushLocked(d.urlQueueLocked(account, url, secret), eventFromBody(account, body))
 }
 
-// targetLocked returns the queue for a URL without a webhook. The id of the queue is
+// urlQueueLocked returns the queue for a URL without a webhook. The id of the queue is
 // negative, because positive ids belong to webhooks.
-func (d *Dispatcher) targetLocked(account int64, to string, secret webhook.Secret) *queue {
+func (d *Dispatcher) urlQueueLocked(account int64, to string, secret webhook.Secret) *queue {
 	for _, q := range d.queues {
-		if q.once && q.hook.AccountID == account && q.hook.URL == to && q.hook.Secret == secret.Reveal() && q.hook.Hash == secret.HashFunction() {
+		if q.withoutWebhook && q.hook.AccountID == account && q.hook.URL == to && q.hook.Secret == secret.Reveal() && q.hook.Hash == secret.HashFunction() {
 			return q
 		}
 	}
-	d.lastTarget--
-	q := newQueue(Webhook{ID: d.lastTarget, AccountID: account, URL: to, Secret: secret.Reveal(), Hash: secret.HashFunction()}, d.history)
-	q.once = true
+	d.lastURLQueue--
+	q := newQueue(Webhook{ID: d.lastURLQueue, AccountID: account, URL: to, Secret: secret.Reveal(), Hash: secret.HashFunction()}, d.history)
+	q.withoutWebhook = true
 	d.addLocked(q)
 	return q
 }
@@ -274,7 +274,7 @@ func (d *Dispatcher) startLocked(q *queue) {
 			})
 			return
 		}
-		next := q.take(now)
+		next := q.popDue(now)
 		d.history.setState(next, model.DeliveryInFlight)
 		next.NextAttempt, next.Started = time.Time{}, now
 		rule := d.Faults.Attempt(next.AccountID, next.Event, next.WebhookID)
@@ -300,7 +300,7 @@ func (d *Dispatcher) run(q *queue, x *delivery, a model.Attempt, rule *model.Fau
 		d.settleLocked(q, d.history.edit(x.n), a)
 	}
 	if d.attempting == 0 {
-		d.target.network.CloseIdleConnections()
+		d.client.network.CloseIdleConnections()
 	}
 }
 
@@ -312,11 +312,11 @@ func (d *Dispatcher) attempt(x *delivery, a *model.Attempt, rule *model.FaultRul
 	header.Set("User-Agent", "emailplatform-webhooks/1.0")
 	header.Set(webhook.DefaultSignatureHeader, x.Signature)
 	start := time.Now() // the duration is real time, not virtual time
-	post := func() (int, string, string) { return d.target.post(d.ctx, x.URL, header, x.Body) }
+	post := func() (int, string, string) { return d.client.post(d.ctx, x.URL, header, x.Body) }
 	if rule != nil {
 		ctx, cancel := d.Faults.Until(d.ctx)
 		defer cancel()
-		a.Status, a.Response, a.Error = d.target.fail(ctx, rule.Fault, post)
+		a.Status, a.Response, a.Error = d.client.postWithFault(ctx, rule.Fault, post)
 	} else {
 		a.Status, a.Response, a.Error = post()
 	}
@@ -327,7 +327,7 @@ func (d *Dispatcher) attempt(x *delivery, a *model.Attempt, rule *model.FaultRul
 // duplicate.
 func (d *Dispatcher) settleLocked(q *queue, x *delivery, a model.Attempt) {
 	x.Attempts = append(x.Attempts, a)
-	d.history.of(x).attempted(a)
+	d.history.countsOf(x).attempted(a)
 	x.Manual, x.Started = false, time.Time{}
 	x.Tries++
 	q.attempted(x)
@@ -335,14 +335,14 @@ func (d *Dispatcher) settleLocked(q *queue, x *delivery, a model.Attempt) {
 	case accepted(a) && x.Duplicate:
 		x.Duplicate = false
 		d.history.setState(x, model.DeliveryQueued)
-		q.pending = slices.Insert(q.pending, 0, x.n)
+		q.ready = slices.Insert(q.ready, 0, x.n)
 	case accepted(a):
 		d.history.setState(x, model.DeliveryDelivered)
-	case q.once || x.Tries > len(d.Schedule):
+	case q.withoutWebhook || x.Tries > len(d.Schedule):
 		d.history.setState(x, model.DeliveryFailed)
 	default:
 		d.history.setState(x, model.DeliveryRetrying)
-		q.later(x, d.Clock.Now().Add(d.Schedule[x.Tries-1]))
+		q.schedule(x, d.Clock.Now().Add(d.Schedule[x.Tries-1]))
 	}
 	d.publishLocked(x)
 	d.startLocked(q)
@@ -384,10 +384,10 @@ func (d *Dispatcher) Next(account int64) (wait time.Duration, what string) {
 	defer d.mu.Unlock()
 	now := d.Clock.Now()
 	for _, q := range d.order {
-		w, ok := q.wait(now)
+		w, ok := q.untilDue(now)
 		if ok && (account == 0 || q.hook.AccountID == account) && q.attempting == 0 && (what == "" || w < wait) {
 			wait = w
-			what = fmt.Sprintf("%d deliveries to webhook %d (%s)", len(q.pending)+len(q.retries), q.hook.ID, q.hook.URL)
+			what = fmt.Sprintf("%d deliveries to webhook %d (%s)", len(q.ready)+len(q.scheduled), q.hook.ID, q.hook.URL)
 		}
 	}
 	return wait, what
@@ -406,7 +406,7 @@ func (d *Dispatcher) ClockSet() {
 
 // SetTarget sets the in-process receiver for a host. A nil handler removes the
 // current receiver.
-func (d *Dispatcher) SetTarget(host string, handler http.Handler) { d.target.set(host, handler) }
+func (d *Dispatcher) SetTarget(host string, handler http.Handler) { d.client.setHandler(host, handler) }
 
 // Close cancels the attempts in flight and waits for them. Afterwards, there are no
 // further attempts.
@@ -419,7 +419,7 @@ func (d *Dispatcher) Close() {
 	d.mu.Unlock()
 	d.cancel()
 	d.Work.Finish()
-	d.target.network.CloseIdleConnections()
+	d.client.network.CloseIdleConnections()
 }
 
 // Done returns a channel that is closed when the dispatcher is closed.

@@ -33,11 +33,11 @@ func TestNext(t *testing.T) {
 		}
 		retrying := func(id int64, after time.Duration) *queue {
 			q := newQueue(Webhook{ID: id, AccountID: id % 2, URL: fmt.Sprintf("http://%d.example", id)}, newHistory())
-			q.later(named(q, "x"), start.Add(after))
+			q.schedule(named(q, "x"), start.Add(after))
 			return q
 		}
 		limited := retrying(4, time.Hour)
-		limited.hook.RateLimit, limited.hook.Period, limited.starts = 1, "minute", []time.Time{start.Add(-20 * time.Second)}
+		limited.hook.RateLimit, limited.hook.Period, limited.attemptTimes = 1, "minute", []time.Time{start.Add(-20 * time.Second)}
 		limited.append(named(limited, "y"))
 		limited.append(named(limited, "z"))
 		busy := retrying(5, 0)
@@ -191,8 +191,8 @@ func TestWaiting(t *testing.T) {
 			}
 		}
 		check("the first is in progress", "", "", "")
-		if places := read(t, e).Deliveries; places[0].Place != 1 || places[1].Place != 2 || places[2].Place != 3 {
-			t.Errorf("places %d, %d, %d; want 1, 2 and 3", places[0].Place, places[1].Place, places[2].Place)
+		if places := read(t, e).Deliveries; places[0].QueuePosition != 1 || places[1].QueuePosition != 2 || places[2].QueuePosition != 3 {
+			t.Errorf("places %d, %d, %d; want 1, 2 and 3", places[0].QueuePosition, places[1].QueuePosition, places[2].QueuePosition)
 		}
 		respond <- http.StatusOK
 		respond <- http.StatusBadGateway

@@ -188,7 +188,7 @@ func TestDialChecksResolvedAddresses(t *testing.T) {
 				return errStop
 			}
 			to := "http://" + net.JoinHostPort(row.host, "8080") + "/hook"
-			_, _, problem := newTarget(Options{}, g).post(t.Context(), to, http.Header{}, nil)
+			_, _, problem := newWebhookClient(Options{}, g).post(t.Context(), to, http.Header{}, nil)
 			if !slices.Equal(reached, row.reached) {
 				t.Errorf("reached %v, want %v: %s", reached, row.reached, problem)
 			}
@@ -273,10 +273,10 @@ func TestTargetsByHost(t *testing.T) {
 	} {
 		to, err := url.Parse(row.url)
 		require.NoError(t, err)
-		found := newTarget(Options{Targets: map[string]http.Handler{row.host: handler}}, nil).handler(to) != nil
+		found := newWebhookClient(Options{Targets: map[string]http.Handler{row.host: handler}}, nil).handler(to) != nil
 		assert.Equal(t, row.found, found, "%s for the host %s", row.url, row.host)
 	}
-	both := newTarget(Options{Targets: map[string]http.Handler{"hook.test": handler, "hook.test:80": http.NewServeMux()}}, nil)
+	both := newWebhookClient(Options{Targets: map[string]http.Handler{"hook.test": handler, "hook.test:80": http.NewServeMux()}}, nil)
 	for host, exact := range both.handlers {
 		assert.Equal(t, fmt.Sprintf("%T", exact), fmt.Sprintf("%T", both.handler(&url.URL{Scheme: "http", Host: host})), "%s: got the handler of another host", host)
 	}

@@ -29,26 +29,26 @@ type delivery struct {
 
 // progress is the state of a pending delivery. Snapshots contain all fields.
 type progress struct {
-	Tries     int       `json:"tries"`              // attempts since the delivery was created or last redelivered
-	Duplicate bool      `json:"duplicate,omitzero"` // repeat the delivery after it succeeds
-	Manual    bool      `json:"manual,omitzero"`    // a redelivery requested the next attempt
-	Started   time.Time `json:"started,omitzero"`   // start of the attempt in progress
-	Place     int       `json:"place,omitzero"`     // position in the webhook's queue; the lowest is next
-	Reordered bool      `json:"reordered,omitzero"` // the next delivery to the webhook must precede it
-	Forgotten bool      `json:"forgotten,omitzero"` // deleted with the account; only the id remains
+	Tries         int       `json:"tries"`              // attempts since the delivery was created or last redelivered
+	Duplicate     bool      `json:"duplicate,omitzero"` // repeat the delivery after it succeeds
+	Manual        bool      `json:"manual,omitzero"`    // a redelivery requested the next attempt
+	Started       time.Time `json:"started,omitzero"`   // start of the attempt in progress
+	QueuePosition int       `json:"place,omitzero"`     // position in the webhook's queue; the lowest is next
+	Reordered     bool      `json:"reordered,omitzero"` // the next delivery to the webhook must precede it
+	Deleted       bool      `json:"forgotten,omitzero"` // deleted with the account; only the id remains
 }
 
 type history struct {
-	deliveries table.Table[delivery] // in order of creation
-	forgotten  int                   // number of deleted deliveries
-	events     []*model.FiredEvent   // oldest first; they are immutable
-	lastEvent  int
-	webhooks   map[int64]*counts    // delivery counts by webhook
-	fired      map[int64]*PerMinute // event counts by account
+	deliveries     table.Table[delivery] // in order of creation
+	deleted        int                   // number of deleted deliveries
+	events         []*model.FiredEvent   // oldest first; they are immutable
+	lastEvent      int
+	deliveryCounts map[int64]*counts    // delivery counts by webhook
+	eventCounts    map[int64]*PerMinute // event counts by account
 }
 
 func newHistory() *history {
-	return &history{webhooks: map[int64]*counts{}, fired: map[int64]*PerMinute{}}
+	return &history{deliveryCounts: map[int64]*counts{}, eventCounts: map[int64]*PerMinute{}}
 }
 
 const idPrefix = "dlv-"
@@ -61,11 +61,11 @@ func (h *history) add(x *delivery) {
 	h.deliveries.Add(x)
 	x.n = h.deliveries.Len()
 	x.ID = ID(x.n)
-	if x.Forgotten {
-		h.forgotten++
+	if x.Deleted {
+		h.deleted++
 		return
 	}
-	h.of(x).states[x.State]++
+	h.countsOf(x).states[x.State]++
 }
 
 func (h *history) at(n int) *delivery { return h.deliveries.At(n - 1) }
@@ -81,14 +81,14 @@ func (h *history) find(id string) *delivery {
 	if n < 1 || n > h.deliveries.Len() {
 		return nil
 	}
-	if x := h.at(n); x.ID == id && !x.Forgotten {
+	if x := h.at(n); x.ID == id && !x.Deleted {
 		return x
 	}
 	return nil
 }
 
 func (h *history) setState(x *delivery, state model.DeliveryState) {
-	c := h.of(x)
+	c := h.countsOf(x)
 	c.states[x.State]--
 	c.states[state]++
 	x.State = state
@@ -123,14 +123,14 @@ func (h *history) addEvent(e *Event, deliveries []string) *model.FiredEvent {
 func (h *history) deleteAccount(account int64) {
 	for i := range h.deliveries.Len() {
 		x := h.deliveries.At(i)
-		if x.AccountID != account || x.Forgotten {
+		if x.AccountID != account || x.Deleted {
 			continue
 		}
-		delete(h.webhooks, x.webhookID)
-		h.forgotten++
-		h.deliveries.Set(i, &delivery{Delivery: model.Delivery{ID: x.ID}, progress: progress{Forgotten: true}, n: x.n})
+		delete(h.deliveryCounts, x.webhookID)
+		h.deleted++
+		h.deliveries.Set(i, &delivery{Delivery: model.Delivery{ID: x.ID}, progress: progress{Deleted: true}, n: x.n})
 	}
-	delete(h.fired, account)
+	delete(h.eventCounts, account)
 	h.events = slices.DeleteFunc(slices.Clone(h.events), func(e *model.FiredEvent) bool { return e.AccountID == account })
 }
 
@@ -163,7 +163,7 @@ func (d *Dispatcher) NewestEvents() []*model.FiredEvent {
 func (d *Dispatcher) all() (deliveries []*delivery, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.history.deliveries.Snapshot(), d.history.deliveries.Len() - d.history.forgotten
+	return d.history.deliveries.Snapshot(), d.history.deliveries.Len() - d.history.deleted
 }
 
 // Deliveries returns all deliveries in order of creation.
@@ -171,7 +171,7 @@ func (d *Dispatcher) Deliveries() []model.Delivery {
 	all, n := d.all()
 	out := make([]model.Delivery, 0, n)
 	for _, x := range all {
-		if !x.Forgotten {
+		if !x.Deleted {
 			copied := x.Delivery
 			copied.Body, copied.Attempts = slices.Clone(x.Body), append([]model.Attempt{}, x.Attempts...)
 			out = append(out, copied)
@@ -193,7 +193,7 @@ func (d *Dispatcher) NewestDeliveries() (int, iter.Seq[Stored]) {
 	all, n := d.all()
 	return n, func(yield func(Stored) bool) {
 		for _, x := range slices.Backward(all) {
-			if !x.Forgotten && !yield(Stored{x, d}) {
+			if !x.Deleted && !yield(Stored{x, d}) {
 				return
 			}
 		}
@@ -231,7 +231,7 @@ func (d *Dispatcher) Record(id string) *Record {
 func (d *Dispatcher) maxAttempts(x *delivery, q *queue) int {
 	done := len(x.Attempts)
 	most := done - x.Tries + 1
-	if q == nil || !q.once {
+	if q == nil || !q.withoutWebhook {
 		most += len(d.Schedule)
 	}
 	return max(most, done) // a duplicate adds one attempt
@@ -292,7 +292,7 @@ func summaryOf(x *delivery, q *queue, now time.Time) Summary {
 	if q == nil || x.State != model.DeliveryQueued && x.State != model.DeliveryRetrying {
 		return out
 	}
-	wait, _ := q.wait(now)
+	wait, _ := q.untilDue(now)
 	switch {
 	case q.hook.Archived:
 		out.Waiting = "archived"

@@ -17,20 +17,20 @@ import (
 // queue contains the pending deliveries to one webhook, as numbers in the
 // history.
 type queue struct {
-	hook    Webhook
-	history *history
-	pending []int       // deliveries that are due now, in order
-	retries []int       // deliveries that are due at their NextAttempt, the earliest first
-	starts  []time.Time // start times of the attempts that count toward the rate limit
-	alarm   *clock.Alarm
-	last    int // the highest place in the queue
+	hook         Webhook
+	history      *history
+	ready        []int       // deliveries that are due now, in order
+	scheduled    []int       // deliveries that are due at their NextAttempt, the earliest first
+	attemptTimes []time.Time // start times of the attempts that count toward the rate limit
+	alarm        *clock.Alarm
+	lastPosition int // the highest position in the queue
 
 	attempting  int         // attempts in progress
 	reordered   int         // the delivery in retries that waits for the next delivery, or 0
 	overtakenBy map[int]int // the waiting delivery, by the delivery that must be attempted first
 
-	once   bool // for a URL without a webhook, so there are no retries
-	closed bool // no further attempts are made
+	withoutWebhook bool // for a URL without a webhook, so there are no retries
+	closed         bool // no further attempts are made
 }
 
 func newQueue(hook Webhook, h *history) *queue {
@@ -40,23 +40,23 @@ func newQueue(hook Webhook, h *history) *queue {
 // due returns the time of the next attempt, which is now or later. If ok is
 // false, the queue has no work.
 func (q *queue) due(now time.Time) (at time.Time, ok bool) {
-	if q.closed || q.hook.Archived || len(q.pending)+len(q.retries) == 0 {
+	if q.closed || q.hook.Archived || len(q.ready)+len(q.scheduled) == 0 {
 		return at, false
 	}
 	at = now
-	if len(q.pending) == 0 {
-		at = latest(at, q.firstRetry())
+	if len(q.ready) == 0 {
+		at = latest(at, q.firstScheduled())
 	}
-	for n := len(q.starts); n > 0 && q.starts[n-1].After(now); n-- {
-		q.starts = q.starts[:n-1] // the clock was set back after this attempt
+	for n := len(q.attemptTimes); n > 0 && q.attemptTimes[n-1].After(now); n-- {
+		q.attemptTimes = q.attemptTimes[:n-1] // the clock was set back after this attempt
 	}
-	if limit := q.hook.RateLimit; limit > 0 && int64(len(q.starts)) >= limit {
-		at = latest(at, q.starts[int64(len(q.starts))-limit].Add(q.hook.period()))
+	if limit := q.hook.RateLimit; limit > 0 && int64(len(q.attemptTimes)) >= limit {
+		at = latest(at, q.attemptTimes[int64(len(q.attemptTimes))-limit].Add(q.hook.period()))
 	}
 	return at, true
 }
 
-func (q *queue) firstRetry() time.Time { return q.history.at(q.retries[0]).NextAttempt }
+func (q *queue) firstScheduled() time.Time { return q.history.at(q.scheduled[0]).NextAttempt }
 
 func latest(a, b time.Time) time.Time {
 	if b.After(a) {
@@ -65,49 +65,49 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
+func (q *queue) untilDue(now time.Time) (wait time.Duration, ok bool) {
 	at, ok := q.due(now)
 	return max(0, at.Sub(now)), ok
 }
 
-// take removes a delivery that is due from the queue and returns it. Due retries come
+// popDue removes a delivery that is due from the queue and returns it. Due retries come
 // before new deliveries. The caller must know that a delivery is due, and may change the
 // returned delivery.
-func (q *queue) take(now time.Time) *delivery {
-	from := &q.pending
-	if len(q.retries) > 0 && !q.firstRetry().After(now) {
-		from = &q.retries
+func (q *queue) popDue(now time.Time) *delivery {
+	from := &q.ready
+	if len(q.scheduled) > 0 && !q.firstScheduled().After(now) {
+		from = &q.scheduled
 	}
 	next := q.history.edit((*from)[0])
 	*from = (*from)[1:]
-	q.release(next)
-	q.count(now)
+	q.endReorder(next)
+	q.countAttempt(now)
 	return next
 }
 
-func (q *queue) release(x *delivery) {
+func (q *queue) endReorder(x *delivery) {
 	if x.Reordered {
 		q.reordered, x.Reordered = 0, false
 	}
 }
 
-// count counts an attempt toward the rate limit. It keeps only the last RateLimit
+// countAttempt counts an attempt toward the rate limit. It keeps only the last RateLimit
 // attempts. RateLimit can exceed the range of int.
-func (q *queue) count(start time.Time) {
+func (q *queue) countAttempt(start time.Time) {
 	if q.hook.RateLimit != 0 {
-		q.starts = append(q.starts, start)
-		q.starts = q.starts[max(0, int64(len(q.starts))-q.hook.RateLimit):]
+		q.attemptTimes = append(q.attemptTimes, start)
+		q.attemptTimes = q.attemptTimes[max(0, int64(len(q.attemptTimes))-q.hook.RateLimit):]
 	}
 }
 
 func (q *queue) append(x *delivery) {
-	q.place(x)
-	q.pending = append(q.pending, x.n)
+	q.assignPosition(x)
+	q.ready = append(q.ready, x.n)
 }
 
-func (q *queue) place(x *delivery) {
-	q.last++
-	x.Place = q.last
+func (q *queue) assignPosition(x *delivery) {
+	q.lastPosition++
+	x.QueuePosition = q.lastPosition
 }
 
 // push adds a new delivery to the queue, and applies the fault if a rule selected the
@@ -130,13 +130,13 @@ func (q *queue) push(x *delivery, rule *model.FaultRule, now time.Time) {
 		q.history.setState(x, model.DeliveryDropped)
 	case applied.Action == model.FaultReorder:
 		q.reordered, x.Reordered = x.n, true
-		q.later(x, now.Add(cmp.Or(applied.Delay, fault.DefaultReorderDelay)))
+		q.schedule(x, now.Add(cmp.Or(applied.Delay, fault.DefaultReorderDelay)))
 	case applied.Delay > 0:
-		q.later(x, now.Add(applied.Delay))
+		q.schedule(x, now.Add(applied.Delay))
 	default:
 		q.append(x)
 		if overtaken != nil {
-			q.place(overtaken)
+			q.assignPosition(overtaken)
 			q.overtakenBy[x.n] = overtaken.n
 			return
 		}
@@ -151,31 +151,31 @@ func (q *queue) push(x *delivery, rule *model.FaultRule, now time.Time) {
 func (q *queue) attempted(x *delivery) {
 	if overtaken := q.overtakenBy[x.n]; overtaken != 0 {
 		delete(q.overtakenBy, x.n)
-		q.pending = slices.Insert(q.pending, 0, overtaken)
+		q.ready = slices.Insert(q.ready, 0, overtaken)
 	}
 }
 
-// later schedules a delivery for the given time. Deliveries with the same time are
-// attempted in the order of the calls to later.
-func (q *queue) later(x *delivery, at time.Time) {
+// schedule schedules a delivery for the given time. Deliveries with the same time are
+// attempted in the order of the calls to schedule.
+func (q *queue) schedule(x *delivery, at time.Time) {
 	x.NextAttempt = at
-	i := sort.Search(len(q.retries), func(i int) bool { return q.history.at(q.retries[i]).NextAttempt.After(at) })
-	q.retries = slices.Insert(q.retries, i, x.n)
+	i := sort.Search(len(q.scheduled), func(i int) bool { return q.history.at(q.scheduled[i]).NextAttempt.After(at) })
+	q.scheduled = slices.Insert(q.scheduled, i, x.n)
 }
 
 func (q *queue) remove(x *delivery) {
 	is := func(n int) bool { return n == x.n }
-	q.release(x)
+	q.endReorder(x)
 	maps.DeleteFunc(q.overtakenBy, func(_, overtaken int) bool { return is(overtaken) })
-	q.pending = slices.DeleteFunc(q.pending, is)
-	q.retries = slices.DeleteFunc(q.retries, is)
+	q.ready = slices.DeleteFunc(q.ready, is)
+	q.scheduled = slices.DeleteFunc(q.scheduled, is)
 	x.NextAttempt = time.Time{}
 }
 
 // close empties a queue. Attempts in progress run to completion.
 func (q *queue) close() {
 	q.alarm.Stop()
-	q.pending, q.retries, q.reordered, q.closed = nil, nil, 0, true
+	q.ready, q.scheduled, q.reordered, q.closed = nil, nil, 0, true
 	clear(q.overtakenBy)
 }
 

@@ -21,8 +21,8 @@ func named(q *queue, name string) *delivery {
 
 // taken removes all due deliveries from a queue and returns their events.
 func taken(q *queue, now time.Time) (names []string) {
-	for wait, ok := q.wait(now); ok && wait == 0; wait, ok = q.wait(now) {
-		names = append(names, string(q.take(now).Event))
+	for wait, ok := q.untilDue(now); ok && wait == 0; wait, ok = q.untilDue(now) {
+		names = append(names, string(q.popDue(now).Event))
 	}
 	return names
 }
@@ -31,18 +31,18 @@ func taken(q *queue, now time.Time) (names []string) {
 // them.
 func TestTakeInOrder(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
-	q.later(named(q, "later"), start.Add(time.Minute))
-	q.later(named(q, "due 2"), start)
-	q.later(named(q, "due 1"), start.Add(-time.Second))
-	q.later(named(q, "due 3"), start) // after other deliveries of the same time
+	q.schedule(named(q, "later"), start.Add(time.Minute))
+	q.schedule(named(q, "due 2"), start)
+	q.schedule(named(q, "due 1"), start.Add(-time.Second))
+	q.schedule(named(q, "due 3"), start) // after other deliveries of the same time
 	q.append(named(q, "new 1"))
 	q.append(named(q, "new 2"))
 	assert.Equal(t, []string{"due 1", "due 2", "due 3", "new 1", "new 2"}, taken(q, start))
-	if wait, ok := q.wait(start); !ok || wait != time.Minute {
+	if wait, ok := q.untilDue(start); !ok || wait != time.Minute {
 		t.Errorf("wait returned %v, %v; want 1m0s, true", wait, ok)
 	}
 	assert.Equal(t, []string{"later"}, taken(q, start.Add(time.Minute)))
-	if wait, ok := q.wait(start); ok {
+	if wait, ok := q.untilDue(start); ok {
 		t.Errorf("an empty queue waits for %v", wait)
 	}
 }
@@ -52,7 +52,7 @@ func TestArchivedOrClosedQueueNeverDue(t *testing.T) {
 	closed.closed = true
 	for name, q := range map[string]*queue{"archived": archived, "closed": closed} {
 		q.append(named(q, "x"))
-		if _, ok := q.wait(start); ok {
+		if _, ok := q.untilDue(start); ok {
 			t.Errorf("%s: a delivery is due", name)
 		}
 	}
@@ -77,11 +77,11 @@ func TestRateLimit(t *testing.T) {
 	} {
 		now := start.Add(step.after)
 		assert.Equal(t, step.taken, taken(q, now), "after %v", step.after)
-		if wait, ok := q.wait(now); !ok || wait != step.wait {
+		if wait, ok := q.untilDue(now); !ok || wait != step.wait {
 			t.Errorf("after %v: the next delivery is due in %v, want %v", step.after, wait, step.wait)
 		}
-		if len(q.starts) != 2 {
-			t.Errorf("after %v: %d start times are stored, want 2", step.after, len(q.starts))
+		if len(q.attemptTimes) != 2 {
+			t.Errorf("after %v: %d start times are stored, want 2", step.after, len(q.attemptTimes))
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (s State) Check(hooks []Webhook) error {
 			problem = fmt.Sprintf("webhook_id %s does not exist", d.WebhookID)
 		case d.Tries < 0:
 			problem = fmt.Sprintf("tries must be 0 or more, got %d", d.Tries)
-		case !d.Forgotten && !slices.Contains(States(), d.State):
+		case !d.Deleted && !slices.Contains(States(), d.State):
 			problem = fmt.Sprintf("state %q does not exist", d.State)
 		}
 		if problem != "" {
@@ -131,12 +131,12 @@ func (d *Dispatcher) Replace(hooks []Webhook, from State) {
 	for _, saved := range from.Deliveries {
 		x := saved.delivery()
 		d.history.add(x)
-		if slices.Contains(unfinished(), x.State) && !x.Forgotten {
+		if slices.Contains(unfinished(), x.State) && !x.Deleted {
 			waiting = append(waiting, x)
 		}
 	}
 	d.countAttemptsLocked()
-	slices.SortStableFunc(waiting, func(a, b *delivery) int { return cmp.Compare(a.Place, b.Place) })
+	slices.SortStableFunc(waiting, func(a, b *delivery) int { return cmp.Compare(a.QueuePosition, b.QueuePosition) })
 	for _, x := range waiting {
 		d.resumeLocked(x)
 	}
@@ -160,17 +160,17 @@ func (d *Dispatcher) countAttemptsLocked() {
 	}
 	slices.SortFunc(all, func(a, b attempt) int { return a.made.Time.Compare(b.made.Time) })
 	for _, a := range all {
-		d.history.of(a.of).attempted(a.made)
+		d.history.countsOf(a.of).attempted(a.made)
 		if q := d.queues[a.of.webhookID]; q != nil {
-			q.count(a.made.Time)
+			q.countAttempt(a.made.Time)
 		}
 	}
 }
 
 // If an attempt was in progress, delivery records its result as unknown.
 func (s Saved) delivery() *delivery {
-	if s.Forgotten {
-		return &delivery{progress: progress{Forgotten: true}}
+	if s.Deleted {
+		return &delivery{progress: progress{Deleted: true}}
 	}
 	out := &delivery{Delivery: s.Delivery, progress: s.progress}
 	out.CreatedAt, out.NextAttempt = out.CreatedAt.UTC(), out.NextAttempt.UTC() // a file can contain any time zone
@@ -203,15 +203,15 @@ func (d *Dispatcher) resumeLocked(x *delivery) {
 		x.NextAttempt, x.Reordered = time.Time{}, false
 	case x.NextAttempt.IsZero():
 		d.history.setState(x, model.DeliveryQueued)
-		q.pending = append(q.pending, x.n)
+		q.ready = append(q.ready, x.n)
 	default:
-		q.later(x, x.NextAttempt)
+		q.schedule(x, x.NextAttempt)
 		if x.Reordered {
 			q.reordered = x.n
 		}
 	}
 	if q != nil {
-		q.last = max(q.last, x.Place)
+		q.lastPosition = max(q.lastPosition, x.QueuePosition)
 	}
 }
 

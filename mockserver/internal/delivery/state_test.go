@@ -111,7 +111,7 @@ func TestStateWithDeletedDeliveries(t *testing.T) {
 		tries := 0
 		e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
 		e.Replace([]Webhook{hook}, State{Deliveries: []Saved{
-			{Delivery: model.Delivery{ID: "dlv-1"}, progress: progress{Forgotten: true}},
+			{Delivery: model.Delivery{ID: "dlv-1"}, progress: progress{Deleted: true}},
 			{Delivery: model.Delivery{ID: "dlv-2", WebhookID: "7", URL: hook.URL, State: model.DeliveryQueued}},
 		}})
 		synctest.Wait()

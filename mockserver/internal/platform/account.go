@@ -12,25 +12,25 @@ import (
 )
 
 type records struct {
-	lastID   int64 // one sequence for all resources, so ids are unique
-	accounts map[int64]*account
-	messages table.Table[message] // of all accounts, in order of creation
-	places   map[string]int       // indexes in messages, by message id
+	lastID         int64 // one sequence for all resources, so ids are unique
+	accounts       map[int64]*account
+	messages       table.Table[message] // of all accounts, in order of creation
+	messageIndexes map[string]int       // indexes in messages, by message id
 }
 
 func newRecords() records {
-	return records{accounts: map[int64]*account{}, places: map[string]int{}}
+	return records{accounts: map[int64]*account{}, messageIndexes: map[string]int{}}
 }
 
 func (r *records) addMessage(m *message) {
-	r.places[m.ID] = r.messages.Len()
+	r.messageIndexes[m.ID] = r.messages.Len()
 	r.messages.Add(m)
 }
 
 // message returns the message with the given id, or nil if there is none. The caller
 // must not change the message.
 func (r *records) message(id string) *message {
-	if i, ok := r.places[id]; ok {
+	if i, ok := r.messageIndexes[id]; ok {
 		return r.messages.At(i)
 	}
 	return nil

@@ -63,7 +63,7 @@ func (t *tx) updateCampaign(r api.UpdateCampaignRequestObject) (api.UpdateCampai
 		return nil, err
 	}
 	if updated.Status == campaignScheduled {
-		if _, err := t.complete(&updated); err != nil {
+		if _, err := t.checkReady(&updated); err != nil {
 			return nil, err
 		}
 	}
@@ -77,7 +77,7 @@ func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) error {
 	var list, sender, content error
 	set(&c.Name, in.Name)
 	if in.ListID != nil {
-		_, list = t.listNamed(*in.ListID)
+		_, list = t.listInBody(*in.ListID)
 		if c.ListID != *in.ListID {
 			c.ListID, c.Next = *in.ListID, 0
 		}
@@ -100,7 +100,7 @@ func (t *tx) scheduleCampaign(r api.ScheduleCampaignRequestObject) (api.Schedule
 	if c.Status != campaignIncomplete {
 		return nil, c.invalidState("is " + c.Status)
 	}
-	l, err := t.complete(c)
+	l, err := t.checkReady(c)
 	if err != nil {
 		return nil, err
 	}
@@ -113,13 +113,13 @@ func (t *tx) scheduleCampaign(r api.ScheduleCampaignRequestObject) (api.Schedule
 	}
 	c.Status, c.ScheduledFor = campaignScheduled, at
 	t.campaignScheduled(c, l)
-	t.arm(c)
+	t.scheduleStart(c)
 	return api.ScheduleCampaign200JSONResponse(c.wire()), nil
 }
 
-// complete returns the campaign's list, or an error if the campaign cannot be sent
+// checkReady returns the campaign's list, or an error if the campaign cannot be sent
 // yet.
-func (t *tx) complete(c *campaign) (*list, error) {
+func (t *tx) checkReady(c *campaign) (*list, error) {
 	l := t.account.Lists.get(c.ListID)
 	switch {
 	case l == nil:
@@ -128,7 +128,7 @@ func (t *tx) complete(c *campaign) (*list, error) {
 		return nil, c.invalidState("has no sender")
 	case c.Content.Subject == "":
 		return nil, c.invalidState("has no subject")
-	case !hasParts(t.sendable(c.Content)):
+	case !hasParts(t.withTemplateParts(c.Content)):
 		return nil, c.invalidState("has no HTML and no text")
 	}
 	return l, l.mayBeSentTo("path", "campaign_id")
@@ -152,9 +152,9 @@ func (p *Platform) DeleteCampaign(id int64) error {
 	})
 }
 
-// arm sets the alarm that starts a scheduled campaign, unless the platform is
+// scheduleStart sets the alarm that starts a scheduled campaign, unless the platform is
 // closed.
-func (t *tx) arm(c *campaign) {
+func (t *tx) scheduleStart(c *campaign) {
 	if t.p.closed {
 		return
 	}
@@ -202,7 +202,7 @@ func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 					more = t.sendBatch(c, parts)
 				case c.Status == campaignScheduled:
 					c.Status = campaignDelivering
-					parts, begun, more = t.sendable(c.Content), true, true
+					parts, begun, more = t.withTemplateParts(c.Content), true, true
 				}
 				return nil
 			})
@@ -227,8 +227,8 @@ func (t *tx) sendBatch(c *campaign, parts api.MessageContent) (more bool) {
 		}
 		m := t.newMessage(events.SendingTypeCampaign, c.Sender, parts)
 		m.CampaignID = c.CampaignID
-		m.address(member.Email, l, member)
-		t.send(m)
+		m.setRecipient(member.Email, l, member)
+		t.deliver(m)
 	}
 	if to < n {
 		c.Next = to
@@ -239,14 +239,14 @@ func (t *tx) sendBatch(c *campaign, parts api.MessageContent) (more bool) {
 	return false
 }
 
-func (t *tx) resume(a *account) {
+func (t *tx) resumeCampaigns(a *account) {
 	t.account = a
 	for c := range a.Campaigns.all() {
 		if c.Status == campaignDelivering {
 			c.Status = campaignScheduled // campaignRun sends only scheduled campaigns
 		}
 		if c.Status == campaignScheduled {
-			t.arm(c)
+			t.scheduleStart(c)
 		}
 	}
 }

@@ -20,10 +20,10 @@ const (
 // The slices of a contact are never changed in place, so its copies can share
 // them.
 type contact struct {
-	api.Contact        // LastBounceType is "" instead of "none"
-	Added       int64  `json:"added"`           // sequence number of the last addition to the list
-	Before      string `json:"before,omitzero"` // status that a deleted contact would have otherwise
-	Barred      bool   `json:"barred,omitzero"` // complained or bounced since it was active, so no import activates it
+	api.Contact                // LastBounceType is "" instead of "none"
+	Added               int64  `json:"added"`           // sequence number of the last addition to the list
+	StatusUnlessDeleted string `json:"before,omitzero"` // status that a deleted contact would have otherwise
+	Barred              bool   `json:"barred,omitzero"` // complained or bounced since it was active, so no import activates it
 
 	slot uint32
 }
@@ -41,7 +41,7 @@ func (c *contact) wire() api.Contact {
 // this status is active.
 func (c *contact) effectiveStatus() string {
 	if c.Status == statusDeleted {
-		return cmp.Or(c.Before, statusActive)
+		return cmp.Or(c.StatusUnlessDeleted, statusActive)
 	}
 	return c.Status
 }

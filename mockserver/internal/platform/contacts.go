@@ -25,9 +25,9 @@ func (t *tx) contact(listID, id int64) (*list, *contact, error) {
 	return l, c, nil
 }
 
-// member returns the contact that a request path identifies, or an error if the
+// editableContact returns the contact that a request path identifies, or an error if the
 // contact is deleted. The caller may change the returned contact.
-func (t *tx) member(listID, id int64) (*list, *contact, error) {
+func (t *tx) editableContact(listID, id int64) (*list, *contact, error) {
 	l, c, err := t.contact(listID, id)
 	if err == nil && c.Status == statusDeleted {
 		err = apierror.NotFound("contact", id, "path", "contact_id")
@@ -104,7 +104,7 @@ func (t *tx) getContact(r api.GetContactRequestObject) (api.GetContactResponseOb
 }
 
 func (t *tx) updateContact(r api.UpdateContactRequestObject) (api.UpdateContactResponseObject, error) {
-	_, c, err := t.member(r.ListID, r.ContactID)
+	_, c, err := t.editableContact(r.ListID, r.ContactID)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (t *tx) updateContact(r api.UpdateContactRequestObject) (api.UpdateContactR
 }
 
 func (t *tx) deleteContact(r api.DeleteContactRequestObject) (api.DeleteContactResponseObject, error) {
-	l, c, err := t.member(r.ListID, r.ContactID)
+	l, c, err := t.editableContact(r.ListID, r.ContactID)
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +131,11 @@ func (t *tx) deleteContact(r api.DeleteContactRequestObject) (api.DeleteContactR
 }
 
 func (t *tx) unsubscribeContact(r api.UnsubscribeContactRequestObject) (api.UnsubscribeContactResponseObject, error) {
-	l, c, err := t.member(r.ListID, r.ContactID)
+	l, c, err := t.editableContact(r.ListID, r.ContactID)
 	if err != nil {
 		return nil, err
 	}
-	t.leave(l, c)
+	t.leaveList(l, c)
 	return api.UnsubscribeContact204Response{}, nil
 }
 
@@ -244,7 +244,7 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 	if isNew {
 		c = t.newContact(l, entry.Email, status)
 	}
-	t.describe(c, entry.CustomAttributes, entry.Tags, entry.Interests)
+	t.addDetails(c, entry.CustomAttributes, entry.Tags, entry.Interests)
 	switch {
 	case !isNew && c.Status == status:
 	case status != statusActive:
@@ -264,5 +264,5 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 // contact becomes active only if resubscribe is set.
 func mayBecomeActive(c *contact, resubscribe bool) bool {
 	rule := statusNamed(c.effectiveStatus()).reactivates
-	return !c.Barred && (rule == always || rule == ifResubscribed && resubscribe)
+	return !c.Barred && (rule == reactivateAlways || rule == reactivateIfResubscribed && resubscribe)
 }

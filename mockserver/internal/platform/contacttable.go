@@ -92,8 +92,8 @@ func (t *contactTable) key(field string, slot uint32) (key sortKey) {
 	return key
 }
 
-// place returns the index of a slot in a sort order.
-func (t *contactTable) place(field string, slot uint32) int {
+// sortPosition returns the index of a slot in a sort order.
+func (t *contactTable) sortPosition(field string, slot uint32) int {
 	i, _ := slices.BinarySearchFunc(t.sorted[field], t.key(field, slot), func(other uint32, key sortKey) int {
 		return t.key(field, other).compare(key)
 	})
@@ -102,13 +102,13 @@ func (t *contactTable) place(field string, slot uint32) int {
 
 func (t *contactTable) insert(field string, slot uint32) {
 	if order := t.sorted[field]; order != nil {
-		t.sorted[field] = slices.Insert(order, t.place(field, slot), slot)
+		t.sorted[field] = slices.Insert(order, t.sortPosition(field, slot), slot)
 	}
 }
 
 func (t *contactTable) remove(field string, slot uint32) {
 	if order := t.sorted[field]; order != nil {
-		i := t.place(field, slot)
+		i := t.sortPosition(field, slot)
 		t.sorted[field] = slices.Delete(order, i, i+1)
 	}
 }
@@ -149,25 +149,25 @@ func (t *contactTable) setStatus(c *contact, status string) {
 	}
 	t.remove("status", c.slot)
 	t.counts[c.Status]--
-	c.Before = ""
+	c.StatusUnlessDeleted = ""
 	if status == statusDeleted {
-		c.Before = c.Status
+		c.StatusUnlessDeleted = c.Status
 	}
 	c.Status = status
-	c.Barred = status != statusActive && (c.Barred || statusNamed(status).reactivates == never)
+	c.Barred = status != statusActive && (c.Barred || statusNamed(status).reactivates == reactivateNever)
 	t.counts[c.Status]++
 	t.insert("status", c.slot)
 }
 
-// react sets the status after an action of the recipient. A deleted contact stays deleted,
-// but react records the action, because a later import must respect it.
-func (t *contactTable) react(c *contact, status string) {
+// setStatusByRecipient sets the status after an action of the recipient. A deleted contact stays deleted,
+// but setStatusByRecipient records the action, because a later import must respect it.
+func (t *contactTable) setStatusByRecipient(c *contact, status string) {
 	if c.Status != statusDeleted {
 		t.setStatus(c, status)
 		return
 	}
-	c.Before = status
-	c.Barred = c.Barred || statusNamed(status).reactivates == never
+	c.StatusUnlessDeleted = status
+	c.Barred = c.Barred || statusNamed(status).reactivates == reactivateNever
 }
 
 func (t *contactTable) setDate(c *contact, unix int64) {

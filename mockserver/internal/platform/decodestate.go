@@ -58,12 +58,12 @@ func fieldsByName(v reflect.Value) map[string]reflect.Value {
 
 func decodeField(d *json.Decoder, field reflect.Value) error {
 	if field.Kind() != reflect.Slice {
-		return placed(": ", decodeInto(d, field.Addr()))
+		return withPath(": ", decodeInto(d, field.Addr()))
 	}
 	start, err := d.Token()
 	switch {
 	case err != nil:
-		return placed(": ", unexpected(err))
+		return withPath(": ", unexpected(err))
 	case start == nil: // null
 		return nil
 	case start != json.Delim('['):
@@ -73,19 +73,19 @@ func decodeField(d *json.Decoder, field reflect.Value) error {
 	for d.More() {
 		record := reflect.New(field.Type().Elem())
 		if err := decodeInto(d, record); err != nil {
-			return placed(fmt.Sprintf("[%d]: ", field.Len()), err)
+			return withPath(fmt.Sprintf("[%d]: ", field.Len()), err)
 		}
 		field.Set(reflect.Append(field, record.Elem()))
 	}
 	_, err = d.Token()
-	return placed(": ", unexpected(err))
+	return withPath(": ", unexpected(err))
 }
 
 func decodeInto(d *json.Decoder, into reflect.Value) error {
 	return apierror.Plainly(unexpected(d.Decode(into.Interface())))
 }
 
-func placed(place string, err error) error {
+func withPath(place string, err error) error {
 	if err == nil {
 		return nil
 	}

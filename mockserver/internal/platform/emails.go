@@ -28,14 +28,14 @@ func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailRespons
 	if err != nil {
 		return nil, err
 	}
-	m := t.newMessage(events.SendingTypeEmailAPI, in.Sender, t.sendable(parts))
+	m := t.newMessage(events.SendingTypeEmailAPI, in.Sender, t.withTemplateParts(parts))
 	m.To, m.Values, m.Type = in.Email, in.CustomAttributes, string(cmp.Or(in.Content.Type, api.EmailTypeMarketing))
 	if c != nil {
-		m.address(m.To, l, c)
+		m.setRecipient(m.To, l, c)
 	}
-	t.queue(m, l, c)
+	t.deliverUnlessRejected(m, l, c)
 	status := messageQueued
-	if !m.sent() {
+	if !m.inOutbox() {
 		status = m.Status
 	}
 	return api.SubmitEmail201JSONResponse{ID: m.ID, Email: m.To, Status: status}, nil
@@ -52,7 +52,7 @@ func (t *tx) checkEmail(to string, from api.Sender, content api.MessageContent, 
 // searches all lists of the account, and returns the contact that was added last.
 func (t *tx) addressee(listID int64, address string) (*list, *contact, error) {
 	if listID != 0 {
-		l, err := t.listNamed(listID)
+		l, err := t.listInBody(listID)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -65,23 +65,23 @@ func (t *tx) addressee(listID int64, address string) (*list, *contact, error) {
 	return l, c, nil
 }
 
-// queue sends a submitted message, unless it is rejected or fails
+// deliverUnlessRejected sends a submitted message, unless it is rejected or fails
 // (specification, "Email.Rejected", "Email.Error").
-func (t *tx) queue(m *message, l *list, c *contact) {
+func (t *tx) deliverUnlessRejected(m *message, l *list, c *contact) {
 	t.messageID = m.ID
 	if text := t.internalError(m); text != "" {
 		m.Status, m.Error = messageError, "internal error; "+text
-		t.keep(m)
+		t.storeMessage(m)
 		t.emailErrored(m)
 		return
 	}
 	if reason := t.rejectReason(m, c); reason != "" {
 		m.Status, m.Reason = messageRejected, reason
-		t.keep(m)
+		t.storeMessage(m)
 		t.emailRejected(m, l, c)
 		return
 	}
-	t.send(m)
+	t.deliver(m)
 }
 
 // internalError returns the error that a magic address or a fault rule causes before
@@ -101,7 +101,7 @@ func (t *tx) internalError(m *message) string {
 func (t *tx) rejectReason(m *message, c *contact) string {
 	if c != nil {
 		rejects := statusNamed(c.Status).rejects
-		if rejects == allEmail || rejects == marketingEmail && m.Type != string(api.EmailTypeTransactional) {
+		if rejects == rejectAll || rejects == rejectMarketing && m.Type != string(api.EmailTypeTransactional) {
 			return c.Status
 		}
 	}
@@ -139,14 +139,14 @@ func (t *tx) sendTransactionalEmail(r api.SendTransactionalEmailRequestObject) (
 	if err := t.checkEmail(r.Body.Email, r.Body.Sender, r.Body.Content, 0); err != nil {
 		return nil, err
 	}
-	m := t.newMessage(events.SendingTypeTransactional, r.Body.Sender, t.sendable(r.Body.Content))
+	m := t.newMessage(events.SendingTypeTransactional, r.Body.Sender, t.withTemplateParts(r.Body.Content))
 	m.To, m.Values = r.Body.Email, r.Body.CustomAttributes
 	for _, h := range r.Body.AdditionalHeaders {
 		m.Headers = append(m.Headers, api.CustomAttribute(h))
 	}
 	if l, c, _ := t.addressee(0, m.To); c != nil {
-		m.address(m.To, l, c)
+		m.setRecipient(m.To, l, c)
 	}
-	t.send(m)
+	t.deliver(m)
 	return api.SendTransactionalEmail201JSONResponse{ID: m.ID}, nil
 }

@@ -25,9 +25,9 @@ const (
 // fire collects an event whose user is unknown.
 func (t *tx) fire(name events.Name, data events.Data) { t.fireBy(events.User{}, name, data) }
 
-// fireActing collects an event that the user who sent the request has caused. Recipient
+// fireByCaller collects an event that the user who sent the request has caused. Recipient
 // actions do not use it, because they have no user.
-func (t *tx) fireActing(name events.Name, data events.Data) {
+func (t *tx) fireByCaller(name events.Name, data events.Data) {
 	if t.user == nil {
 		t.fire(name, data)
 		return
@@ -42,7 +42,7 @@ func (t *tx) fireActing(name events.Name, data events.Data) {
 // fireBy collects an event if a webhook is subscribed to it or if all events are recorded.
 // During a seed, it does nothing. The event name determines the format of the envelope.
 func (t *tx) fireBy(user events.User, name events.Name, data events.Data) {
-	if t.seeds || !t.p.Deliveries.Wants(t.account.ID, name) && !t.p.RecordEvents {
+	if t.isSeed || !t.p.Deliveries.HasSubscriber(t.account.ID, name) && !t.p.RecordEvents {
 		return
 	}
 	what := events.Event{Name: name, Time: t.now.Truncate(time.Millisecond), Data: data}
@@ -115,7 +115,7 @@ func (t *tx) contactRemoved(l *list, c *contact) {
 	if t.user == nil {
 		context.IP, context.UserAgent = events.Value(recipientIP), events.Value(recipientAgent)
 	}
-	t.fireActing(events.NameContactRemoved, &events.ContactRemoved{
+	t.fireByCaller(events.NameContactRemoved, &events.ContactRemoved{
 		List: listRef(l),
 		Contact: events.RemovedContact{
 			ID:               events.IntID(c.ID),
@@ -136,7 +136,7 @@ func (t *tx) emailSuppressed(email string) {
 
 func (t *tx) emailRejected(m *message, l *list, c *contact) {
 	contact, list := listContact(l, c)
-	t.fireActing(events.NameEmailRejected, &events.EmailRejected{
+	t.fireByCaller(events.NameEmailRejected, &events.EmailRejected{
 		Reason:    events.RejectReason(m.Reason),
 		EventTime: t.second(),
 		Email:     events.EmailRef{ID: m.ID},
@@ -146,7 +146,7 @@ func (t *tx) emailRejected(m *message, l *list, c *contact) {
 }
 
 func (t *tx) emailErrored(m *message) {
-	t.fireActing(events.NameEmailError, &events.EmailErrored{Error: m.Error, EventTime: t.second(), Email: events.EmailRef{ID: m.ID}})
+	t.fireByCaller(events.NameEmailError, &events.EmailErrored{Error: m.Error, EventTime: t.second(), Email: events.EmailRef{ID: m.ID}})
 }
 
 func (t *tx) campaignScheduled(c *campaign, l *list) {

@@ -27,8 +27,8 @@ type Fixed struct {
 // larger ids.
 const maxFixedID int64 = 1e15
 
-// fix checks the fixed values and stores them in the transaction.
-func (t *tx) fix(f Fixed) error {
+// applyFixed checks the fixed values and stores them in the transaction.
+func (t *tx) applyFixed(f Fixed) error {
 	ids := slices.Collect(maps.Values(f.Contacts))
 	if f.ID != 0 {
 		ids = append(ids, f.ID)
@@ -37,7 +37,7 @@ func (t *tx) fix(f Fixed) error {
 		switch {
 		case id < 1 || id > maxFixedID:
 			return apierror.Invalid(fmt.Sprintf("must be between 1 and %d, got %d", maxFixedID, id), "body")
-		case t.p.taken(id):
+		case t.p.idInUse(id):
 			return apierror.Invalid(fmt.Sprintf("the id %d is already in use", id), "body")
 		}
 	}
@@ -49,7 +49,7 @@ func (t *tx) fix(f Fixed) error {
 	for _, id := range ids {
 		t.p.lastID = max(t.p.lastID, id) // so new ids are greater than fixed ids
 	}
-	t.fixed, t.seeds = f, true
+	t.fixed, t.isSeed = f, true
 	return nil
 }
 
@@ -67,19 +67,19 @@ func (t *tx) newContactID(address string) int64 {
 	return t.nextID()
 }
 
-func (r *records) taken(id int64) bool {
+func (r *records) idInUse(id int64) bool {
 	if id > r.lastID { // usual for seeds, whose lists must not all be searched for each id
 		return false
 	}
 	for _, a := range r.accounts {
-		if a.has(id) {
+		if a.hasID(id) {
 			return true
 		}
 	}
 	return false
 }
 
-func (a *account) has(id int64) bool {
+func (a *account) hasID(id int64) bool {
 	return a.Templates.get(id) != nil || a.Lists.get(id) != nil || a.Campaigns.get(id) != nil ||
 		a.Workflows.get(id) != nil || a.Webhooks.get(id) != nil ||
 		a.hasContact(id)

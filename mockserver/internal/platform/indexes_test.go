@@ -153,7 +153,7 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 	}
 	for _, event := range []events.Name{events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced} {
 		want := slices.ContainsFunc(slices.Collect(a.Webhooks.all()), func(h *delivery.Webhook) bool { return !h.Archived && slices.Contains(h.Events, string(event)) })
-		assert.Equal(t, want, p.Deliveries.Wants(a.ID, event), "a webhook subscribes to %s", event)
+		assert.Equal(t, want, p.Deliveries.HasSubscriber(a.ID, event), "a webhook subscribes to %s", event)
 	}
 	if n := len(a.Suppression.inOrder); n != a.Suppression.len() || n == 0 {
 		t.Errorf("%d suppressed addresses in order, %d by address", n, a.Suppression.len())
@@ -177,7 +177,7 @@ func TestOutboxConcurrent(t *testing.T) {
 	for i := range more {
 		succeed(t)(p.SubmitEmail(ctx, submission(fmt.Sprintf("u%d@example.org", i%5))))
 	}
-	n, newest := p.NewestSent()
+	n, newest := p.NewestInOutbox()
 	var ids []string
 	for m := range newest {
 		ids = append(ids, m.Summary().ID)
@@ -223,7 +223,7 @@ func TestDeleteMessageConcurrent(t *testing.T) {
 	for range 500 {
 		succeed(t)(p.SubmitEmail(ctx, submission("a@example.org")))
 	}
-	before, newest := p.NewestSent()
+	before, newest := p.NewestInOutbox()
 	all := p.Outbox()
 	seen := 0
 	for range newest {
@@ -234,7 +234,7 @@ func TestDeleteMessageConcurrent(t *testing.T) {
 		}
 		seen++
 	}
-	after, again := p.NewestSent()
+	after, again := p.NewestInOutbox()
 	left := 0
 	for range again {
 		left++

@@ -37,7 +37,7 @@ func TestResourceKinds(t *testing.T) {
 			continue
 		}
 		if keys[0].CanInt() {
-			assert.True(t, a.has(keys[0].Int()), "account.%s: in account.has (ids.go)", f.Name)
+			assert.True(t, a.hasID(keys[0].Int()), "account.%s: in account.hasID (ids.go)", f.Name)
 		}
 		if saved := state.FieldByName(name); assert.True(t, saved.IsValid(), "account.%s: in accountState (snapshot.go)", f.Name) {
 			assert.Equal(t, 1, saved.Len(), "account.%s: in account.state (snapshot.go)", f.Name)

@@ -8,14 +8,14 @@ func (t *tx) list(id int64) (*list, error) {
 	return t.account.Lists.find(id, "list", "path", "list_id")
 }
 
-func (t *tx) listNamed(id int64) (*list, error) {
+func (t *tx) listInBody(id int64) (*list, error) {
 	return t.account.Lists.find(id, "list", "body", "list_id")
 }
 
 // checkList returns an error if a body names a list that does not exist. 0 means no list.
 func (t *tx) checkList(id int64) (err error) {
 	if id != 0 {
-		_, err = t.listNamed(id)
+		_, err = t.listInBody(id)
 	}
 	return err
 }

@@ -18,10 +18,10 @@ const (
 	messageError     = "error"
 )
 
-// shown returns the content for API responses, with either a template id or inline
+// contentForAPI returns the content for API responses, with either a template id or inline
 // parts. Stored content can have both if it belongs to a message, or if its template
 // was deleted.
-func shown(c api.MessageContent) api.MessageContent {
+func contentForAPI(c api.MessageContent) api.MessageContent {
 	if c.TemplateID != 0 {
 		c.HTML, c.Text = "", ""
 	}
@@ -79,13 +79,13 @@ func bounceType(c events.BounceCategory) string {
 	return "soft"
 }
 
-// address sets the recipient of the message, with the letter case of the given address.
-func (m *message) address(to string, l *list, c *contact) {
+// setRecipient sets the recipient of the message, with the letter case of the given address.
+func (m *message) setRecipient(to string, l *list, c *contact) {
 	m.To, m.ListID, m.ContactID, m.Attributes = to, l.ListID, c.ID, c.CustomAttributes
 }
 
-// sent reports whether a message is in the outbox.
-func (m *message) sent() bool {
+// inOutbox reports whether a message is in the outbox.
+func (m *message) inOutbox() bool {
 	return m.Status != messageRejected && m.Status != messageError && !m.Deleted
 }
 

@@ -279,7 +279,7 @@ func TestPublishChanges(t *testing.T) {
 		changes, _ := p.Changes.Subscribe()
 		within(t, p, func(t *tx) error {
 			for range n {
-				t.keep(&message{ID: UUID(), Status: messageDelivered})
+				t.storeMessage(&message{ID: UUID(), Status: messageDelivered})
 			}
 			return nil
 		})

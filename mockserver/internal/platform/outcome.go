@@ -41,21 +41,21 @@ func (o *Outcome) count(m *message, by int64) {
 // Each change to a message updates the outcomes of its account, so no scan is
 // necessary.
 type outcomes struct {
-	all     Outcome
-	of      map[int64]*Outcome // results by campaign or workflow
-	minutes delivery.PerMinute // number of sent messages by minute
+	all      Outcome
+	byOrigin map[int64]*Outcome // results by campaign or workflow
+	minutes  delivery.PerMinute // number of sent messages by minute
 }
 
-func newOutcomes() outcomes { return outcomes{of: map[int64]*Outcome{}} }
+func newOutcomes() outcomes { return outcomes{byOrigin: map[int64]*Outcome{}} }
 
-func (o *outcomes) sent(m *message) {
+func (o *outcomes) addMessage(m *message) {
 	o.count(m, 1)
 	o.minutes.Add(clock.Unix(m.SubmittedOn))
 }
 
 // count ignores messages that are not in the outbox.
 func (o *outcomes) count(m *message, by int64) {
-	if !m.sent() {
+	if !m.inOutbox() {
 		return
 	}
 	o.all.count(m, by)
@@ -63,13 +63,13 @@ func (o *outcomes) count(m *message, by int64) {
 	if origin == 0 {
 		return
 	}
-	if o.of[origin] == nil {
-		o.of[origin] = &Outcome{}
+	if o.byOrigin[origin] == nil {
+		o.byOrigin[origin] = &Outcome{}
 	}
-	o.of[origin].count(m, by)
+	o.byOrigin[origin].count(m, by)
 }
 
-// by returns the results of the messages from a campaign or a workflow.
-func (o *outcomes) by(origin int64) Outcome {
-	return *cmp.Or(o.of[origin], &Outcome{})
+// ofOrigin returns the results of the messages from a campaign or a workflow.
+func (o *outcomes) ofOrigin(origin int64) Outcome {
+	return *cmp.Or(o.byOrigin[origin], &Outcome{})
 }

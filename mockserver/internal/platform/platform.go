@@ -122,7 +122,7 @@ type tx struct {
 	account *account
 	user    *Caller // user of the request; nil for a recipient action
 	fixed   Fixed   // values from a seed
-	seeds   bool    // from a seed, so no events are fired
+	isSeed  bool    // from a seed, so no events are fired
 	now     time.Time
 
 	messageID string           // id of the message that the events refer to
@@ -150,7 +150,7 @@ func operation[In, Out any](
 	err = run(caller, func(t *tx) (err error) { // its own err, because a captured one would be allocated
 		t.account = p.accountLocked(caller.AccountID)
 		if caller.Fixed != nil {
-			if err := t.fix(*caller.Fixed); err != nil {
+			if err := t.applyFixed(*caller.Fixed); err != nil {
 				return err
 			}
 		}
@@ -191,7 +191,7 @@ func (t *tx) publishChanges() {
 		return
 	}
 	for _, m := range t.changed {
-		if m.sent() {
+		if m.inOutbox() {
 			t.p.Changes.Publish(activity.Message, func() any { return m.summary() })
 		}
 	}

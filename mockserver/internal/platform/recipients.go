@@ -16,14 +16,14 @@ func (t *tx) newMessage(by events.SendingType, from api.Sender, content api.Mess
 	return &message{ID: UUID(), SentBy: by, From: from, Content: content, SubmittedOn: t.unix()}
 }
 
-func (t *tx) send(m *message) {
+func (t *tx) deliver(m *message) {
 	m.Status, m.DeliveredOn = messageDelivered, t.unix()
-	t.keep(m)
-	t.react(m)
-	t.account.outcomes.sent(m)
+	t.storeMessage(m)
+	t.simulateTestAddress(m)
+	t.account.outcomes.addMessage(m)
 }
 
-func (t *tx) keep(m *message) {
+func (t *tx) storeMessage(m *message) {
 	m.AccountID = t.account.ID
 	t.p.addMessage(m)
 	if t.p.Changes.Observed() {
@@ -41,8 +41,8 @@ func magic(address string) []string {
 	return strings.Split(local, "+")
 }
 
-// react simulates the actions of a recipient in the magic domain.
-func (t *tx) react(m *message) {
+// simulateTestAddress simulates the actions of a recipient in the magic domain.
+func (t *tx) simulateTestAddress(m *message) {
 	words := magic(m.To)
 	if words == nil {
 		return
@@ -82,11 +82,11 @@ func (p *Platform) simulate(emailID string, act func(t *tx, m *message)) error {
 // withMessage calls act() with a message that the function may change.
 func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) error {
 	return p.transact(nil, func(t *tx) error {
-		place, ok := p.places[id]
+		i, ok := p.messageIndexes[id]
 		if !ok {
 			return noEmail(id)
 		}
-		m := p.messages.Edit(place)
+		m := p.messages.Edit(i)
 		t.account = p.accountLocked(m.AccountID)
 		t.account.outcomes.count(m, -1)
 		defer t.account.outcomes.count(m, 1)
@@ -146,7 +146,7 @@ func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 		c.BouncesCount++
 		c.LastBounceType = bounceType(category)
 		if category.Hard() && !statusNamed(c.effectiveStatus()).final {
-			l.contacts.react(c, statusBounced)
+			l.contacts.setStatusByRecipient(c, statusBounced)
 		}
 	}
 	t.emailBounced(m, l, c)
@@ -165,7 +165,7 @@ func (t *tx) complain(m *message, provider string) {
 	t.suppress(m.To)
 	l, c := t.contactOf(m)
 	if c != nil {
-		l.contacts.react(c, statusSpam)
+		l.contacts.setStatusByRecipient(c, statusSpam)
 	}
 	t.emailReported(m, l, c, cmp.Or(provider, "Mailbox.example"))
 }
@@ -200,14 +200,14 @@ func (t *tx) unsubscribe(m *message) error {
 	if m.SentBy == events.SendingTypeEmailAPI && c.Status != statusUnsubscribed && c.Status != statusDeleted {
 		t.emailUnsubscribed(m, l, c) // first, because the event may contain the old status
 	}
-	t.leave(l, c)
+	t.leaveList(l, c)
 	return nil
 }
 
-// leave unsubscribes a contact from a list. A deleted contact has already left the list.
-func (t *tx) leave(l *list, c *contact) {
+// leaveList unsubscribes a contact from a list. A deleted contact has already left the list.
+func (t *tx) leaveList(l *list, c *contact) {
 	before := c.Status
-	l.contacts.react(c, statusUnsubscribed)
+	l.contacts.setStatusByRecipient(c, statusUnsubscribed)
 	if before == statusUnsubscribed || before == statusDeleted {
 		return
 	}
@@ -232,6 +232,6 @@ func (t *tx) globalUnsubscribe(m *message) {
 	case events.SendingTypeEmailAPI:
 		t.emailGloballyUnsubscribed(m)
 	case events.SendingTypeCampaign, events.SendingTypeWorkflow:
-		t.leave(t.contactOf(m))
+		t.leaveList(t.contactOf(m))
 	}
 }

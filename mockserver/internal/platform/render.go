@@ -15,7 +15,7 @@ import (
 // rendered returns the message with its merge tags replaced. Links in the message begin
 // with the platform's base URL.
 func (m *message) rendered(base string) model.Message {
-	out, value := m.outline(), m.merged(base)
+	out, value := m.outline(), m.mergeTagLookup(base)
 	out.HTML, out.Text = mail.MergeHTML(m.Content.HTML, value), mail.MergeText(m.Content.Text, value)
 	out.Headers = m.headers(out, base)
 	return out
@@ -117,9 +117,9 @@ const (
 	tagGlobalUnsubscribe = "global_unsubscribe_url"
 )
 
-// merged returns a function that looks up merge tags, including the tags for links. If
+// mergeTagLookup returns a function that looks up merge tags, including the tags for links. If
 // an attribute has the name of a link tag, the attribute is used.
-func (m *message) merged(base string) func(name string) string {
+func (m *message) mergeTagLookup(base string) func(name string) string {
 	return func(name string) string {
 		if v, ok := m.attribute(name); ok {
 			return v
@@ -143,7 +143,7 @@ func (m *message) tagNames() []string {
 		names = append(names, a.Name)
 	}
 	for _, link := range []string{tagConfirm, tagUnsubscribe, tagGlobalUnsubscribe} {
-		if m.merged("/")(link) != "" {
+		if m.mergeTagLookup("/")(link) != "" {
 			names = append(names, link)
 		}
 	}

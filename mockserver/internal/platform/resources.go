@@ -47,7 +47,7 @@ type campaign struct {
 
 func (c *campaign) wire() api.Campaign {
 	out := c.Campaign
-	out.Content = shown(c.Content)
+	out.Content = contentForAPI(c.Content)
 	return out
 }
 
@@ -62,7 +62,7 @@ const (
 
 func workflowWire(w *api.Workflow) api.Workflow {
 	out := *w
-	out.Content = shown(w.Content)
+	out.Content = contentForAPI(w.Content)
 	return out
 }
 

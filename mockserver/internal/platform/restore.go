@@ -48,7 +48,7 @@ func (p *Platform) replace(with records, from *state) error {
 		p.Deliveries.Replace(with.webhooks(), from.State)
 		t.now = p.Clock.Now()
 		for a := range p.accountsLocked(0) {
-			t.resume(a)
+			t.resumeCampaigns(a)
 		}
 		return nil
 	})
@@ -152,7 +152,7 @@ func each[T any](kind string, all []T, restore func(*T) error) error {
 	return nil
 }
 
-func (r *restoring) id(id, account int64) error {
+func (r *restoring) claimID(id, account int64) error {
 	if id <= 0 || id > r.lastID || r.owners[id] != 0 {
 		return fmt.Errorf("id %d must be unique, and at most last_id", id)
 	}
@@ -172,24 +172,24 @@ func (r *restoring) account(in *accountState) error {
 	return cmp.Or(
 		each("templates", in.Templates, func(t *api.Template) error {
 			a.Templates.add(t.TemplateID, t)
-			return r.id(t.TemplateID, a.ID)
+			return r.claimID(t.TemplateID, a.ID)
 		}),
 		each("lists", in.Lists, func(l *api.List) error {
 			r.lists[l.ListID] = &list{*l, newContactTable()}
 			a.Lists.add(l.ListID, r.lists[l.ListID])
-			return r.id(l.ListID, a.ID)
+			return r.claimID(l.ListID, a.ID)
 		}),
 		each("campaigns", in.Campaigns, func(c *campaign) error {
 			a.Campaigns.add(c.CampaignID, c)
-			return r.id(c.CampaignID, a.ID)
+			return r.claimID(c.CampaignID, a.ID)
 		}),
 		each("workflows", in.Workflows, func(w *api.Workflow) error {
 			a.Workflows.add(w.WorkflowID, w)
-			return cmp.Or(r.id(w.WorkflowID, a.ID), a.wantsList(w.ListID))
+			return cmp.Or(r.claimID(w.WorkflowID, a.ID), a.requireList(w.ListID))
 		}),
 		each("webhooks", in.Webhooks, func(h *delivery.Webhook) error {
 			a.Webhooks.add(h.ID, h)
-			return cmp.Or(r.id(h.ID, a.ID), a.checkHook(h))
+			return cmp.Or(r.claimID(h.ID, a.ID), a.checkHook(h))
 		}),
 		each("suppressed_emails", in.Suppressed, func(e *api.SuppressedEmail) error {
 			if !contract.IsPattern(e.Email) || !a.Suppression.suppress(*e) {
@@ -200,7 +200,7 @@ func (r *restoring) account(in *accountState) error {
 	)
 }
 
-func (a *account) wantsList(id int64) error {
+func (a *account) requireList(id int64) error {
 	if a.Lists.get(id) == nil {
 		return fmt.Errorf("list_id %d does not exist", id)
 	}
@@ -232,7 +232,7 @@ func (r *restoring) contact(c *contactState) error {
 		return fmt.Errorf("email %s must be unique on the list", c.Email)
 	}
 	l.contacts.add(&c.contact)
-	return r.id(c.ID, r.owners[c.ListID])
+	return r.claimID(c.ID, r.owners[c.ListID])
 }
 
 // index builds the indexes of an account and checks its campaigns. The account's
@@ -249,7 +249,7 @@ func (r *restoring) index(in *accountState) error {
 		if l := a.Lists.get(c.ListID); l != nil {
 			contacts = l.contacts.all.Len()
 		} else if c.ListID != 0 || c.Status == campaignScheduled || c.Status == campaignDelivering {
-			return a.wantsList(c.ListID)
+			return a.requireList(c.ListID)
 		}
 		if c.Next < 0 || c.Next > contacts {
 			return fmt.Errorf("next must be between 0 and %d, the number of contacts on the list, got %d", contacts, c.Next)
@@ -275,8 +275,8 @@ func (r *restoring) message(in *messageState, contents []api.MessageContent) err
 	}
 	m.Content = contents[in.Content]
 	r.addMessage(m)
-	if m.sent() {
-		a.outcomes.sent(m)
+	if m.inOutbox() {
+		a.outcomes.addMessage(m)
 	}
 	return nil
 }
@@ -336,7 +336,7 @@ func (p *Platform) replaceAccount(with *account, from restoring) error {
 		others := records{lastID: p.lastID, accounts: maps.Clone(p.accounts)}
 		delete(others.accounts, with.ID)
 		for id, owner := range from.owners {
-			if owner == with.ID && others.taken(id) {
+			if owner == with.ID && others.idInUse(id) {
 				return fmt.Errorf("account %d: id %d now belongs to another account", with.ID, id)
 			}
 		}
@@ -345,14 +345,14 @@ func (p *Platform) replaceAccount(with *account, from restoring) error {
 		p.lastID = max(p.lastID, from.lastID)
 		p.deleteMessages(with.ID)
 		p.Deliveries.ReplaceAccount(with.ID, with.Webhooks.copies())
-		t.resume(with)
+		t.resumeCampaigns(with)
 		return nil
 	})
 }
 
 func (r *records) deleteMessages(account int64) {
 	all := r.messages.Snapshot()
-	r.messages, r.places = table.Table[message]{}, map[string]int{}
+	r.messages, r.messageIndexes = table.Table[message]{}, map[string]int{}
 	for _, m := range all {
 		if m.AccountID != account {
 			r.addMessage(new(*m))

@@ -231,7 +231,7 @@ func TestDueCampaignIsWork(t *testing.T) {
 			c := tx.account.Campaigns.get(3)
 			c.alarm.Stop()
 			c.ScheduledFor = tx.now.Unix()
-			tx.arm(c)
+			tx.scheduleStart(c)
 			return nil
 		})
 		time.Sleep(time.Second)

@@ -159,7 +159,7 @@ func TestListUnsubscribe(t *testing.T) {
 		if out.Confirmation != row.confirms || mayLeave != row.mayLeave {
 			t.Errorf("%s to contact %d, workflow %d: confirmation %v, List-Unsubscribe %v", row.m.SentBy, row.m.ContactID, row.m.WorkflowID, out.Confirmation, mayLeave)
 		}
-		if link := row.m.merged("https://platform.example")(tagConfirm); (link != "") != row.confirms {
+		if link := row.m.mergeTagLookup("https://platform.example")(tagConfirm); (link != "") != row.confirms {
 			t.Errorf("%s to contact %d, workflow %d: the link to confirm is %q", row.m.SentBy, row.m.ContactID, row.m.WorkflowID, link)
 		}
 	}
@@ -224,9 +224,9 @@ func TestActivate(t *testing.T) {
 // A custom attribute replaces a merge link of the same name, even if the attribute is empty.
 func TestAttributesReplaceLinks(t *testing.T) {
 	m := message{ID: "m", ContactID: 1, SentBy: events.SendingTypeEmailAPI, Attributes: []api.CustomAttribute{{Name: tagUnsubscribe}}}
-	assert.Empty(t, m.merged("http://x")(tagUnsubscribe))
+	assert.Empty(t, m.mergeTagLookup("http://x")(tagUnsubscribe))
 	m.Values = map[string]string{tagGlobalUnsubscribe: ""}
-	assert.Empty(t, m.merged("http://x")(tagGlobalUnsubscribe))
+	assert.Empty(t, m.mergeTagLookup("http://x")(tagGlobalUnsubscribe))
 }
 
 func TestEmailAndPattern(t *testing.T) {

@@ -22,26 +22,26 @@ type status struct {
 type rejection int
 
 const (
-	nothing rejection = iota
-	marketingEmail
-	allEmail
+	rejectNone rejection = iota
+	rejectMarketing
+	rejectAll
 )
 
 type activation int
 
 const (
-	always         activation = iota
-	ifResubscribed            // only if the request sets resubscribe
-	never
+	reactivateAlways         activation = iota
+	reactivateIfResubscribed            // only if the request sets resubscribe
+	reactivateNever
 )
 
 var statuses = []status{
 	{name: statusActive, meaning: "contacts that receive messages"},
-	{name: statusPending, meaning: "contacts that have not confirmed yet", rejects: allEmail, reactivates: ifResubscribed},
-	{name: statusUnsubscribed, meaning: "contacts that unsubscribed", rejects: marketingEmail, reactivates: ifResubscribed},
-	{name: statusDeleted, meaning: "deleted contacts", rejects: allEmail}, // effectiveStatus decides whether an import activates it
-	{name: statusSpam, meaning: "contacts that reported a message as spam", rejects: allEmail, reactivates: never, final: true},
-	{name: statusBounced, meaning: "contacts with a hard bounce", rejects: allEmail, reactivates: never},
+	{name: statusPending, meaning: "contacts that have not confirmed yet", rejects: rejectAll, reactivates: reactivateIfResubscribed},
+	{name: statusUnsubscribed, meaning: "contacts that unsubscribed", rejects: rejectMarketing, reactivates: reactivateIfResubscribed},
+	{name: statusDeleted, meaning: "deleted contacts", rejects: rejectAll}, // effectiveStatus decides whether an import activates it
+	{name: statusSpam, meaning: "contacts that reported a message as spam", rejects: rejectAll, reactivates: reactivateNever, final: true},
+	{name: statusBounced, meaning: "contacts with a hard bounce", rejects: rejectAll, reactivates: reactivateNever},
 }
 
 // statusNamed returns the rules for a status. A restored state may contain an unknown
@@ -51,7 +51,7 @@ func statusNamed(name string) status {
 	if i := slices.IndexFunc(statuses, func(s status) bool { return s.name == name }); i >= 0 {
 		return statuses[i]
 	}
-	return status{name: name, rejects: allEmail, reactivates: never}
+	return status{name: name, rejects: rejectAll, reactivates: reactivateNever}
 }
 
 // Statuses returns the names of all statuses of contacts.

@@ -38,7 +38,7 @@ func documented(t *testing.T, name string) []string {
 func TestStatuses(t *testing.T) {
 	reasons := []string{"suppressed"}
 	for _, s := range statuses {
-		if s.rejects != nothing {
+		if s.rejects != rejectNone {
 			reasons = append(reasons, s.name)
 		}
 		t.Run(s.name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestStatuses(t *testing.T) {
 				in.Body.Content.Type = kind
 				sent, err := p.SubmitEmail(ctx, in)
 				require.NoError(t, err)
-				rejected := s.rejects == allEmail || s.rejects == marketingEmail && kind == api.EmailTypeMarketing
+				rejected := s.rejects == rejectAll || s.rejects == rejectMarketing && kind == api.EmailTypeMarketing
 				assert.Equal(t, rejected, sent.(api.SubmitEmail201JSONResponse).Status == messageRejected, "%s is rejected", kind)
 			}
 		})
@@ -70,8 +70,8 @@ func TestStatuses(t *testing.T) {
 	decisions := strings.Join(strings.Fields(string(text)), " ")
 	for _, sentence := range []string{
 		"Known statuses are " + listed(known, " and "),
-		"An import activates " + listed(activated(ifResubscribed), " and ") + " contacts only if",
-		"An import never activates contacts whose status is " + listed(activated(never), " or ") + ",",
+		"An import activates " + listed(activated(reactivateIfResubscribed), " and ") + " contacts only if",
+		"An import never activates contacts whose status is " + listed(activated(reactivateNever), " or ") + ",",
 	} {
 		if !strings.Contains(decisions, sentence) {
 			t.Errorf("docs/decisions.md does not contain %q", sentence)

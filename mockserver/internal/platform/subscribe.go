@@ -28,7 +28,7 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 	default:
 		return nil, apierror.Conflict("contact_exists", fmt.Sprintf("the list already contains %s, with the status %s", c.Email, c.Status), "body", "email")
 	}
-	t.describe(c, in.CustomAttributes, in.Tags, in.Interests)
+	t.addDetails(c, in.CustomAttributes, in.Tags, in.Interests)
 	if doubleOptIn {
 		t.sendConfirmation(l, c)
 	} else {
@@ -54,7 +54,7 @@ func (t *tx) addAgain(l *list, c *contact) {
 	t.account.addressees.added(l, c)
 }
 
-func (t *tx) describe(c *contact, attributes []api.CustomAttribute, tags, interests []string) {
+func (t *tx) addDetails(c *contact, attributes []api.CustomAttribute, tags, interests []string) {
 	for _, a := range attributes {
 		c.CustomAttributes = setAttribute(c.CustomAttributes, a.Name, a.Value)
 	}
@@ -87,8 +87,8 @@ func (t *tx) sendConfirmation(l *list, c *contact) {
 		HTML:    "<p><a href=\"{{" + tagConfirm + "}}\">Confirm your subscription</a></p>\n",
 		Text:    "Follow this link to confirm your subscription: {{" + tagConfirm + "}}\n",
 	})
-	m.address(c.Email, l, c)
-	t.send(m)
+	m.setRecipient(c.Email, l, c)
+	t.deliver(m)
 }
 
 // Confirm simulates a click on the link in the confirmation email of a double

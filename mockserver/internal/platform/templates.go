@@ -77,7 +77,7 @@ func (t *tx) deleteTemplate(r api.DeleteTemplateRequestObject) (api.DeleteTempla
 // keepParts adds the template's parts to content that refers to the template.
 func (t *tx) keepParts(c *api.MessageContent, templateID int64) {
 	if c.TemplateID == templateID {
-		*c = t.sendable(*c)
+		*c = t.withTemplateParts(*c)
 	}
 }
 
@@ -112,7 +112,7 @@ func checkSender(in api.Sender, required bool) error {
 	return nil
 }
 
-func (t *tx) templateNamed(id int64) error {
+func (t *tx) checkTemplate(id int64) error {
 	_, err := t.account.Templates.find(id, "template", "body", "content", "template_id")
 	return err
 }
@@ -126,9 +126,9 @@ func errTwoContents() error {
 func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	switch {
 	case c.TemplateID != 0 && hasParts(c):
-		return apierror.Join(errTwoContents(), t.templateNamed(c.TemplateID))
+		return apierror.Join(errTwoContents(), t.checkTemplate(c.TemplateID))
 	case c.TemplateID != 0:
-		return t.templateNamed(c.TemplateID)
+		return t.checkTemplate(c.TemplateID)
 	case required && !hasParts(c):
 		return apierror.Invalid("must contain template_id, html or text", "body", "content")
 	}
@@ -163,12 +163,12 @@ func (p *Platform) Violations(accountID int64, schema *contract.Schema, body []b
 func (t *tx) changeContent(c *api.MessageContent, in api.MessageContentUpdate) error {
 	inline := in.HTML != nil || in.Text.Set
 	if in.TemplateID != nil && inline {
-		return apierror.Join(errTwoContents(), t.templateNamed(*in.TemplateID))
+		return apierror.Join(errTwoContents(), t.checkTemplate(*in.TemplateID))
 	}
 	set(&c.Subject, in.Subject)
 	if in.TemplateID != nil {
 		*c = api.MessageContent{Subject: c.Subject, TemplateID: *in.TemplateID}
-		return t.templateNamed(*in.TemplateID)
+		return t.checkTemplate(*in.TemplateID)
 	}
 	if inline && c.TemplateID != 0 {
 		*c = api.MessageContent{Subject: c.Subject}
@@ -187,8 +187,8 @@ func set[T any](to, value *T) {
 	}
 }
 
-// sendable returns the content, including the parts of its template.
-func (t *tx) sendable(c api.MessageContent) api.MessageContent {
+// withTemplateParts returns the content, including the parts of its template.
+func (t *tx) withTemplateParts(c api.MessageContent) api.MessageContent {
 	if tpl := t.account.Templates.get(c.TemplateID); tpl != nil {
 		c.HTML, c.Text = tpl.Content.HTML, tpl.Content.Text
 	}

@@ -27,7 +27,7 @@ type Record struct {
 // Message returns all details of the message with the given id, or nil if there is
 // none.
 func (p *Platform) Message(id string) *Record {
-	m := p.messageNow(id)
+	m := p.copyOfMessage(id)
 	if m == nil {
 		return nil
 	}
@@ -40,20 +40,20 @@ func (p *Platform) Message(id string) *Record {
 // Checks returns the probable problems in a message. If ok is false, the message does
 // not exist.
 func (p *Platform) Checks(id string) (found []model.Finding, ok bool) {
-	m := p.messageNow(id)
+	m := p.copyOfMessage(id)
 	if m == nil {
 		return nil, false
 	}
 	return mail.Check(m.rendered(p.BaseURL()), mail.Tags{
 		Content: strings.Join([]string{m.Content.Subject, m.Content.HTML, m.Content.Text}, "\n"),
-		Value:   m.merged(p.BaseURL()),
+		Value:   m.mergeTagLookup(p.BaseURL()),
 		Known:   m.tagNames(),
 	}), true
 }
 
-// messageNow returns a copy of a message, or nil if it does not exist or was deleted.
+// copyOfMessage returns a copy of a message, or nil if it does not exist or was deleted.
 // The copy shares only parts with the message that never change.
-func (p *Platform) messageNow(id string) *message {
+func (p *Platform) copyOfMessage(id string) *message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if m := p.message(id); m != nil && !m.Deleted {
@@ -82,9 +82,9 @@ func (p *Platform) setDeleted(id string, deleted bool) error {
 	return err
 }
 
-// sent returns all messages, including messages outside the outbox, and the
+// snapshotMessages returns all messages, including messages outside the outbox, and the
 // number of messages in the outbox.
-func (p *Platform) sent() (messages []*message, n int) {
+func (p *Platform) snapshotMessages() (messages []*message, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, a := range p.accounts {
@@ -105,10 +105,10 @@ func (p *Platform) OutboxTo(address string) []model.Message {
 }
 
 func (p *Platform) outbox(wanted func(*message) bool) []model.Message {
-	messages, _ := p.sent()
+	messages, _ := p.snapshotMessages()
 	var found []*message // rendered messages are large, so avoid growing their slice
 	for _, m := range messages {
-		if m.sent() && wanted(m) {
+		if m.inOutbox() && wanted(m) {
 			found = append(found, m)
 		}
 	}
@@ -119,17 +119,17 @@ func (p *Platform) outbox(wanted func(*message) bool) []model.Message {
 	return out
 }
 
-// Sent is a message in the outbox that has not been rendered yet.
-type Sent struct{ *message }
+// OutboxMessage is a message in the outbox that has not been rendered yet.
+type OutboxMessage struct{ *message }
 
 // Subject returns the rendered subject.
-func (s Sent) Subject() string { return s.subject() }
+func (s OutboxMessage) Subject() string { return s.subject() }
 
 // Summary returns the message without its parts.
-func (s Sent) Summary() Summary { return s.summary() }
+func (s OutboxMessage) Summary() Summary { return s.summary() }
 
 // AppendText appends the text part and the visible text of the HTML.
-func (s Sent) AppendText(to []byte) []byte {
+func (s OutboxMessage) AppendText(to []byte) []byte {
 	to = append(to, mail.MergeText(s.Content.Text, s.value)...)
 	to = append(to, '\n')
 	return append(to, mail.MergeText(mail.Visible(s.Content.HTML, len(s.Content.HTML)), s.value)...)
@@ -137,23 +137,23 @@ func (s Sent) AppendText(to []byte) []byte {
 
 // Sent returns the message with the given id, even if it was deleted. If ok is false, no
 // message has the id.
-func (p *Platform) Sent(id string) (s Sent, ok bool) {
+func (p *Platform) Sent(id string) (s OutboxMessage, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m := p.message(id)
 	if m == nil {
 		return s, false
 	}
-	return Sent{new(*m)}, true
+	return OutboxMessage{new(*m)}, true
 }
 
-// NewestSent returns the number of sent messages, and an iterator over the
+// NewestInOutbox returns the number of sent messages, and an iterator over the
 // messages, newest first.
-func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
-	messages, n := p.sent()
-	return n, func(yield func(Sent) bool) {
+func (p *Platform) NewestInOutbox() (int, iter.Seq[OutboxMessage]) {
+	messages, n := p.snapshotMessages()
+	return n, func(yield func(OutboxMessage) bool) {
 		for _, m := range slices.Backward(messages) {
-			if m.sent() && !yield(Sent{m}) {
+			if m.inOutbox() && !yield(OutboxMessage{m}) {
 				return
 			}
 		}
@@ -161,7 +161,7 @@ func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 }
 
 // Rendered returns a message with its parts.
-func (p *Platform) Rendered(m Sent) model.Message { return m.rendered(p.BaseURL()) }
+func (p *Platform) Rendered(m OutboxMessage) model.Message { return m.rendered(p.BaseURL()) }
 
 // Member is a contact in search results.
 type Member struct {
@@ -336,7 +336,7 @@ func (a *account) sending(id int64, name string, listID int64, from api.Sender, 
 		FromEmail:  from.Email,
 		Subject:    c.Subject,
 		TemplateID: c.TemplateID,
-		Outcome:    a.outcomes.by(id),
+		Outcome:    a.outcomes.ofOrigin(id),
 	}
 	if l := a.Lists.get(listID); l != nil {
 		out.ListName = l.Name
@@ -360,7 +360,7 @@ func (p *Platform) FilledTemplate(id int64, attributes map[string]string) (html,
 func (p *Platform) FilledCampaign(id int64, attributes map[string]string) (html, text string, ok bool) {
 	return p.filled(attributes, func(a *account) *api.MessageContent {
 		if found := a.Campaigns.get(id); found != nil {
-			return new((&tx{account: a}).sendable(found.Content))
+			return new((&tx{account: a}).withTemplateParts(found.Content))
 		}
 		return nil
 	})

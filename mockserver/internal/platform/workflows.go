@@ -11,7 +11,7 @@ func (t *tx) workflow(id int64) (*api.Workflow, error) {
 }
 
 func (t *tx) createWorkflow(r api.CreateWorkflowRequestObject) (api.CreateWorkflowResponseObject, error) {
-	_, err := t.listNamed(r.Body.ListID)
+	_, err := t.listInBody(r.Body.ListID)
 	if err = apierror.Join(err, checkSender(r.Body.Sender, true), t.checkContent(r.Body.Content, true)); err != nil {
 		return nil, err
 	}
@@ -73,9 +73,9 @@ func (t *tx) runWorkflows(l *list, c *contact) {
 		if c.Status != statusActive || t.account.Suppression.matches(c.Email) { // the previous email may have changed the contact
 			return
 		}
-		m := t.newMessage(events.SendingTypeWorkflow, w.Sender, t.sendable(w.Content))
+		m := t.newMessage(events.SendingTypeWorkflow, w.Sender, t.withTemplateParts(w.Content))
 		m.WorkflowID = w.WorkflowID
-		m.address(c.Email, l, c)
-		t.send(m)
+		m.setRecipient(c.Email, l, c)
+		t.deliver(m)
 	}
 }

@@ -23,9 +23,9 @@ const DefaultTimeout = 10 * time.Second
 // maxResponse is the maximum size of a response body in the log, in bytes.
 const maxResponse = 4 << 10
 
-// target sends deliveries to handlers in this process, or over guarded
+// webhookClient sends deliveries to handlers in this process, or over guarded
 // connections.
-type target struct {
+type webhookClient struct {
 	network *http.Transport
 	timeout time.Duration // of an attempt
 
@@ -33,11 +33,11 @@ type target struct {
 	handlers map[string]http.Handler // by host, in lower case
 }
 
-func newTarget(o Options, g *guard) *target {
+func newWebhookClient(o Options, g *guard) *webhookClient {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
-	t := &target{
+	c := &webhookClient{
 		timeout:  o.Timeout,
 		handlers: map[string]http.Handler{},
 		network: &http.Transport{
@@ -48,62 +48,62 @@ func newTarget(o Options, g *guard) *target {
 		},
 	}
 	for host, handler := range o.Targets {
-		t.set(host, handler)
+		c.setHandler(host, handler)
 	}
-	return t
+	return c
 }
 
-// set sets the handler in this process for a host, or removes it if the handler
+// setHandler sets the handler in this process for a host, or removes it if the handler
 // is nil.
-func (t *target) set(host string, handler http.Handler) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (c *webhookClient) setHandler(host string, handler http.Handler) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if host = strings.ToLower(host); handler == nil {
-		delete(t.handlers, host)
+		delete(c.handlers, host)
 	} else {
-		t.handlers[host] = handler
+		c.handlers[host] = handler
 	}
 }
 
 // post makes one attempt, without following redirects. It returns the status and the
 // beginning of the response body, or an error.
-func (t *target) post(
+func (c *webhookClient) post(
 	ctx context.Context, to string, header http.Header, body []byte,
 ) (status int, response, problem string) {
-	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return 0, "", err.Error()
 	}
 	req.Header = header
-	var via http.RoundTripper = t.network
-	if handler := t.handler(req.URL); handler != nil {
+	var via http.RoundTripper = c.network
+	if handler := c.handler(req.URL); handler != nil {
 		via = inprocess.Transport{Handler: handler}
 	}
 	res, err := via.RoundTrip(req)
 	if err != nil {
-		return 0, "", t.describe(err)
+		return 0, "", c.describe(err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	read, err := io.ReadAll(io.LimitReader(res.Body, maxResponse))
 	if errors.Is(err, context.DeadlineExceeded) { // ignore other errors, because the status is known
-		problem = t.describe(err)
+		problem = c.describe(err)
 	}
 	return res.StatusCode, string(read), problem
 }
 
-// fail simulates an attempt with a fault. If the fault occurs after processing, it
+// postWithFault simulates an attempt with a fault. If the fault occurs after processing, it
 // first sends the delivery with post.
-func (t *target) fail(
+func (c *webhookClient) postWithFault(
 	ctx context.Context, f model.Fault, post func() (int, string, string),
 ) (status int, response, problem string) {
-	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	select {
 	case <-time.After(f.Delay):
 	case <-ctx.Done():
-		return 0, "", t.describe(ctx.Err())
+		return 0, "", c.describe(ctx.Err())
 	}
 	if f.AfterProcessing {
 		post()
@@ -113,31 +113,31 @@ func (t *target) fail(
 		return 0, "", "connection lost, injected by a fault rule"
 	case model.FaultHang:
 		<-ctx.Done()
-		return 0, "", t.describe(ctx.Err())
+		return 0, "", c.describe(ctx.Err())
 	}
 	return cmp.Or(f.Status, http.StatusServiceUnavailable), f.Body[:min(len(f.Body), maxResponse)], ""
 }
 
 // handler returns the handler in this process for a URL, or nil if there is none. It
 // treats a host without a port like the host with the default port of the URL's scheme.
-func (t *target) handler(to *url.URL) http.Handler {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
+func (c *webhookClient) handler(to *url.URL) http.Handler {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
 	host, port := strings.ToLower(to.Host), to.Port()
 	usual := map[string]string{"http": "80", "https": "443"}[to.Scheme]
-	if handler := t.handlers[host]; handler != nil || port != "" && port != usual {
+	if handler := c.handlers[host]; handler != nil || port != "" && port != usual {
 		return handler
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(host, port), ":")
-	if handler := t.handlers[name]; handler != nil {
+	if handler := c.handlers[name]; handler != nil {
 		return handler
 	}
-	return t.handlers[name+":"+usual]
+	return c.handlers[name+":"+usual]
 }
 
-func (t *target) describe(err error) string {
+func (c *webhookClient) describe(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Sprintf("no response within %v", t.timeout)
+		return fmt.Sprintf("no response within %v", c.timeout)
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
