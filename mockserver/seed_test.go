@@ -1,10 +1,16 @@
 package mockserver_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/mockserver/internal/contract"
+	"example.com/emailplatform/mockserver/internal/engine"
+	"example.com/emailplatform/mockserver/internal/platform"
 )
 
 const seedFile = `{
@@ -32,6 +38,32 @@ func TestSeedInvalid(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "templates[1].name: required") {
 		t.Errorf("got %v, want an error about templates[1].name", err)
 	}
+}
+
+// TestSeedIDs: MaxFixedID is the limit of each id of a record in the schema of a seed.
+func TestSeedIDs(t *testing.T) {
+	var names []string
+	greatest := strconv.FormatInt(platform.MaxFixedID, 10)
+	var check func(s *contract.Schema)
+	check = func(s *contract.Schema) {
+		for _, p := range s.Properties {
+			switch pattern := p.Schema.Pattern; {
+			case p.Schema.Items != nil:
+				check(p.Schema.Items)
+			case !strings.Contains(p.Doc, "the mock server assigns an id"):
+			case pattern != nil:
+				names = append(names, p.Name)
+				above := strconv.FormatInt(platform.MaxFixedID+1, 10)
+				assert.True(t, pattern.MatchString(greatest) && !pattern.MatchString(above), "%s: the pattern id (patterns.go)", p.Name)
+				assert.Contains(t, p.Schema.Expected, greatest, "%s: the pattern id (patterns.go)", p.Name)
+			default:
+				names = append(names, p.Name)
+				assert.Equal(t, platform.MaxFixedID, p.Schema.Max, "%s in seedbody.go", p.Name)
+			}
+		}
+	}
+	check(engine.SeedSchema())
+	assert.Equal(t, []string{"template_id", "list_id", "id", "workflow_id", "campaign_id", "webhook_id"}, names)
 }
 
 func FuzzSeed(f *testing.F) {

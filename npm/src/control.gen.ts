@@ -1046,8 +1046,11 @@ export interface components {
             subject?: string;
             /** @description the target URL */
             url: string;
-            /** @description the reason why the delivery is waiting: retry, rate_limit, archived or delay */
-            waiting?: string;
+            /**
+             * @description the reason why the delivery is waiting
+             * @enum {string}
+             */
+            waiting?: "retry" | "rate_limit" | "archived" | "delay" | "turn" | "campaign" | "confirmation";
             /**
              * Format: date-time
              * @description when the wait ends, if known
@@ -1094,8 +1097,11 @@ export interface components {
             subject?: string;
             /** @description the target URL */
             url: string;
-            /** @description the reason why the delivery is waiting: retry, rate_limit, archived or delay */
-            waiting?: string;
+            /**
+             * @description the reason why the delivery is waiting
+             * @enum {string}
+             */
+            waiting?: "retry" | "rate_limit" | "archived" | "delay" | "turn" | "campaign" | "confirmation";
             /**
              * Format: date-time
              * @description when the wait ends, if known
@@ -4184,8 +4190,11 @@ export interface operations {
                             url?: string;
                             /** @description the id of the webhook that receives the deliveries, if any */
                             webhook_id?: string;
-                            /** @description the reason for waiting; for deliveries: retry, rate_limit, archived, delay (by a fault) or turn (the limit of concurrent attempts); campaign for a scheduled campaign; confirmation for contacts that have not confirmed */
-                            why: string;
+                            /**
+                             * @description the reason for waiting; delay is by a fault, turn is the limit of concurrent attempts
+                             * @enum {string}
+                             */
+                            why: "retry" | "rate_limit" | "archived" | "delay" | "turn" | "campaign" | "confirmation";
                         }[];
                     };
                 };

@@ -43,6 +43,7 @@ var types = sync.OnceValue(func() schema.Types {
 	known := names()
 	return schema.Types{Name: func(t reflect.Type) string { return known[t] }, Enums: map[reflect.Type][]string{
 		reflect.TypeFor[model.DeliveryState]():   named(delivery.States()),
+		reflect.TypeFor[delivery.WaitReason]():   named(delivery.WaitReasons()),
 		reflect.TypeFor[events.SendingType]():    named(sendingTypes()),
 		reflect.TypeFor[events.BounceCategory](): named(events.BounceCategories()),
 		reflect.TypeFor[model.FaultAction]():     named(fault.Actions()),

@@ -59,17 +59,36 @@ type Minute struct {
 	Failed   int64     `json:"failed" doc:"the number of failed attempts"`
 }
 
+// WaitReason is a reason for waiting.
+type WaitReason string
+
+// The reasons for waiting.
+const (
+	WaitRetry        WaitReason = "retry"
+	WaitRateLimit    WaitReason = "rate_limit"
+	WaitArchived     WaitReason = "archived"
+	WaitDelay        WaitReason = "delay"        // by a fault
+	WaitTurn         WaitReason = "turn"         // the limit of concurrent attempts
+	WaitCampaign     WaitReason = "campaign"     // scheduled for later
+	WaitConfirmation WaitReason = "confirmation" // contacts that have not confirmed
+)
+
+// WaitReasons returns all reasons for waiting.
+func WaitReasons() []WaitReason {
+	return []WaitReason{WaitRetry, WaitRateLimit, WaitArchived, WaitDelay, WaitTurn, WaitCampaign, WaitConfirmation}
+}
+
 // Waiting describes pending work that waits for the same reason: deliveries to one
 // webhook, a campaign, or the contacts of one list.
 type Waiting struct {
-	Why        string    `json:"why" doc:"the reason for waiting; for deliveries: retry, rate_limit, archived, delay (by a fault) or turn (the limit of concurrent attempts); campaign for a scheduled campaign; confirmation for contacts that have not confirmed"`
-	N          int       `json:"n" doc:"the number of waiting deliveries, campaigns or contacts"`
-	Until      time.Time `json:"until,omitzero" doc:"the time when the first wait ends, if known"`
-	WebhookID  string    `json:"webhook_id,omitzero" doc:"the id of the webhook that receives the deliveries, if any"`
-	URL        string    `json:"url,omitzero" doc:"the target URL of the deliveries"`
-	CampaignID int64     `json:"campaign_id,omitzero" doc:"the id of the campaign"`
-	ListID     int64     `json:"list_id,omitzero" doc:"the id of the list that contains the contacts"`
-	Name       string    `json:"name,omitzero" doc:"the name of the campaign or list"`
+	Why        WaitReason `json:"why" doc:"the reason for waiting; delay is by a fault, turn is the limit of concurrent attempts"`
+	N          int        `json:"n" doc:"the number of waiting deliveries, campaigns or contacts"`
+	Until      time.Time  `json:"until,omitzero" doc:"the time when the first wait ends, if known"`
+	WebhookID  string     `json:"webhook_id,omitzero" doc:"the id of the webhook that receives the deliveries, if any"`
+	URL        string     `json:"url,omitzero" doc:"the target URL of the deliveries"`
+	CampaignID int64      `json:"campaign_id,omitzero" doc:"the id of the campaign"`
+	ListID     int64      `json:"list_id,omitzero" doc:"the id of the list that contains the contacts"`
+	Name       string     `json:"name,omitzero" doc:"the name of the campaign or list"`
 }
 
 // Stats returns the counts for an account, in total and for each minute from the first to
@@ -125,17 +144,17 @@ func (q *queue) waits(now time.Time) []Waiting {
 	if len(q.scheduled) > 0 {
 		retrying = q.history.deliveryCounts[q.hook.ID].states[model.DeliveryRetrying]
 	}
-	line := Waiting{Why: "turn", N: inLine}
+	line := Waiting{Why: WaitTurn, N: inLine}
 	if until, _ := q.due(now); until.After(now) {
-		line.Why, line.Until = "rate_limit", until
+		line.Why, line.Until = WaitRateLimit, until
 	}
 	all := []Waiting{
-		{Why: "retry", N: retrying, Until: q.earliest(model.DeliveryRetrying)},
-		{Why: "delay", N: len(q.scheduled) - retrying, Until: q.earliest(model.DeliveryQueued)},
+		{Why: WaitRetry, N: retrying, Until: q.earliest(model.DeliveryRetrying)},
+		{Why: WaitDelay, N: len(q.scheduled) - retrying, Until: q.earliest(model.DeliveryQueued)},
 		line,
 	}
 	if q.hook.Archived {
-		all = []Waiting{{Why: "archived", N: inLine + len(q.scheduled)}}
+		all = []Waiting{{Why: WaitArchived, N: inLine + len(q.scheduled)}}
 	}
 	all = slices.DeleteFunc(all, func(w Waiting) bool { return w.N == 0 })
 	for i := range all {

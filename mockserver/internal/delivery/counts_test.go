@@ -4,17 +4,36 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/model"
 )
+
+// TestWaitReasons: the list contains each constant, and the console describes it.
+func TestWaitReasons(t *testing.T) {
+	source, err := os.ReadFile("counts.go")
+	require.NoError(t, err)
+	console, err := os.ReadFile("../../console/static/overview.js")
+	require.NoError(t, err)
+	found := regexp.MustCompile(`WaitReason = "(\w+)"`).FindAllSubmatch(source, -1)
+	require.NotEmpty(t, found)
+	for _, m := range found {
+		assert.Contains(t, WaitReasons(), WaitReason(m[1]), "WaitReasons in counts.go")
+		if !strings.Contains(string(console), "\n  "+string(m[1])+": [") {
+			t.Errorf("%s is missing in reasons of console/static/overview.js", m[1])
+		}
+	}
+}
 
 // walked computes the statistics from all deliveries and events.
 func walked(e *Dispatcher, account int64) Stats {

@@ -182,7 +182,7 @@ func TestWaiting(t *testing.T) {
 		}
 		synctest.Wait()
 		began := time.Now()
-		check := func(when string, want ...string) {
+		check := func(when string, want ...WaitReason) {
 			t.Helper()
 			for i, id := range ids {
 				if got := e.Record(id); got.Waiting != want[i] || (got.Waiting != "") == got.Until.IsZero() {
@@ -197,7 +197,7 @@ func TestWaiting(t *testing.T) {
 		respond <- http.StatusOK
 		respond <- http.StatusBadGateway
 		synctest.Wait()
-		check("both have been attempted", "", "retry", "rate_limit")
+		check("both have been attempted", "", WaitRetry, WaitRateLimit)
 		if got := e.Record(ids[2]).Until; !got.Equal(began.Add(time.Minute)) {
 			t.Errorf("until %v, want a minute after the first", got)
 		}
@@ -205,11 +205,11 @@ func TestWaiting(t *testing.T) {
 			t.Fatal(err)
 		}
 		delayed, _ := e.Send("7", []byte("own"))
-		if got := e.Record(delayed); got.Waiting != "delay" || !got.Until.Equal(time.Now().Add(time.Hour)) {
+		if got := e.Record(delayed); got.Waiting != WaitDelay || !got.Until.Equal(time.Now().Add(time.Hour)) {
 			t.Errorf("the delivery waits for %q until %v, want a delay of 1 h", got.Waiting, got.Until)
 		}
 		e.Archive(7, true)
-		assert.Equal(t, "archived", e.Record(ids[2]).Waiting, "a delivery to an archived webhook waits for")
+		assert.Equal(t, WaitArchived, e.Record(ids[2]).Waiting, "a delivery to an archived webhook waits for")
 	})
 }
 

@@ -248,7 +248,7 @@ type Summary struct {
 	model.Delivery
 	Body     *struct{}     `json:"body,omitempty"` // hides Delivery.Body
 	Attempts []AttemptWire `json:"attempts" doc:"the attempts, oldest first"`
-	Waiting  string        `json:"waiting,omitzero" doc:"the reason why the delivery is waiting: retry, rate_limit, archived or delay"`
+	Waiting  WaitReason    `json:"waiting,omitzero" doc:"the reason why the delivery is waiting"`
 	Until    time.Time     `json:"waiting_until,omitzero" doc:"when the wait ends, if known"`
 }
 
@@ -295,13 +295,13 @@ func summaryOf(x *delivery, q *queue, now time.Time) Summary {
 	wait, _ := q.untilDue(now)
 	switch {
 	case q.hook.Archived:
-		out.Waiting = "archived"
+		out.Waiting = WaitArchived
 	case x.State == model.DeliveryRetrying:
-		out.Waiting, out.Until = "retry", x.NextAttempt
+		out.Waiting, out.Until = WaitRetry, x.NextAttempt
 	case !x.NextAttempt.IsZero():
-		out.Waiting, out.Until = "delay", x.NextAttempt
+		out.Waiting, out.Until = WaitDelay, x.NextAttempt
 	case wait > 0:
-		out.Waiting, out.Until = "rate_limit", now.Add(wait)
+		out.Waiting, out.Until = WaitRateLimit, now.Add(wait)
 	}
 	return out
 }

@@ -23,9 +23,9 @@ type Fixed struct {
 	Hash     webhook.HashFunction // hash function of a webhook; as configured if empty
 }
 
-// maxFixedID is the maximum id that a seed can set. Only the platform itself assigns
+// MaxFixedID is the maximum id that a seed can set. Only the platform itself assigns
 // larger ids.
-const maxFixedID int64 = 1e15
+const MaxFixedID int64 = 1e15
 
 // applyFixed checks the fixed values and stores them in the transaction.
 func (t *tx) applyFixed(f Fixed) error {
@@ -35,8 +35,8 @@ func (t *tx) applyFixed(f Fixed) error {
 	}
 	for _, id := range ids {
 		switch {
-		case id < 1 || id > maxFixedID:
-			return apierror.Invalid(fmt.Sprintf("must be between 1 and %d, got %d", maxFixedID, id), "body")
+		case id < 1 || id > MaxFixedID:
+			return apierror.Invalid(fmt.Sprintf("must be between 1 and %d, got %d", MaxFixedID, id), "body")
 		case t.p.idInUse(id):
 			return apierror.Invalid(fmt.Sprintf("the id %d is already in use", id), "body")
 		}

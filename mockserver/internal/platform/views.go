@@ -238,13 +238,13 @@ func (p *Platform) Overview(only, from, until int64) Overview {
 		for c := range a.Campaigns.all() {
 			if c.Status == campaignScheduled {
 				due := clock.Unix(c.ScheduledFor)
-				out.Waiting = append(out.Waiting, delivery.Waiting{Why: "campaign", N: 1, Until: due, CampaignID: c.CampaignID, Name: c.Name})
+				out.Waiting = append(out.Waiting, delivery.Waiting{Why: delivery.WaitCampaign, N: 1, Until: due, CampaignID: c.CampaignID, Name: c.Name})
 			}
 		}
 		for l := range a.Lists.all() {
 			out.Contacts.add(l.contacts)
 			if n := l.contacts.counts[statusPending]; n > 0 {
-				out.Waiting = append(out.Waiting, delivery.Waiting{Why: "confirmation", N: n, ListID: l.ListID, Name: l.Name})
+				out.Waiting = append(out.Waiting, delivery.Waiting{Why: delivery.WaitConfirmation, N: n, ListID: l.ListID, Name: l.Name})
 			}
 		}
 	}
