@@ -176,7 +176,6 @@ func TestEnsureStoredDifferently(t *testing.T) {
 // TestWebhookRotation: a successor has the same configuration as the old webhook, but another secret. A repeated
 // Rotate returns the same successor, and Active returns both webhooks.
 func TestWebhookRotation(t *testing.T) {
-	notWith(t, "errors-as-400")
 	withPlatform(t, func(t *testing.T, p *platform) {
 		c, ctx := p.clean, t.Context()
 		created, err := c.Webhooks.Create(ctx, WebhookCreate{
@@ -234,7 +233,6 @@ func TestWebhookRotation(t *testing.T) {
 // TestEnsureConcurrent starts several processes on an empty account. All get the same webhook, successor, list and
 // template.
 func TestEnsureConcurrent(t *testing.T) {
-	notWith(t, "repeat-last-page")
 	withPlatform(t, func(t *testing.T, p *platform) {
 		ctx := t.Context()
 		for _, operation := range []string{"listWebhooks", "createWebhook", "listLists", "createList", "listTemplates", "createTemplate"} {
@@ -301,7 +299,6 @@ func TestEnsureConcurrentReleases(t *testing.T) {
 // TestEnsureNewEvents: a new release subscribes to other events. While processes of both releases run, and after a
 // rollback, no event is lost or handled twice.
 func TestEnsureNewEvents(t *testing.T) {
-	notWith(t, "numeric-email-ids")
 	two := []events.Name{events.NameEmailBounced, events.NameEmailOpened}
 	for name, releases := range map[string][2]WebhookCreate{
 		"added event":   {subscription(events.NameEmailBounced), subscription(two...)},
@@ -427,7 +424,6 @@ func TestFind(t *testing.T) {
 }
 
 func TestFindNotFound(t *testing.T) {
-	notWith(t, "errors-as-400")
 	withPlatform(t, func(t *testing.T, p *platform) {
 		c, f := p.clean, p.fixture()
 		for name, find := range map[string]func(context.Context, string) error{

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"iter"
 	"net/http"
@@ -21,16 +20,6 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-var quirks = flag.String("quirks", "", "quirks of the platform in the tests, separated by commas")
-
-// notWith skips a test if the platform has one of the quirks, because the test asks for what they take away.
-func notWith(t *testing.T, names ...string) {
-	t.Helper()
-	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(*quirks, name) }) {
-		t.Skipf("not possible with %s", *quirks)
-	}
-}
-
 // platform is a mock server without a socket. Its client clean has a transport without faults and no lookup limit.
 type platform struct {
 	*mockserver.Server
@@ -43,9 +32,7 @@ type platform struct {
 func newPlatform(t testing.TB) *platform {
 	t.Helper()
 	receiver := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	names := strings.FieldsFunc(*quirks, func(r rune) bool { return r == ',' })
 	p := &platform{t: t, Server: mockserver.New(mockserver.Config{
-		Quirks:  names,
 		Targets: map[string]http.Handler{"hooks.test": receiver}, RejectUnknownFields: true, OnViolation: func(err error) { t.Error(err) },
 	})}
 	p.clean = p.client(p.Transport())
@@ -416,7 +403,6 @@ func servicesOn(h handler) *Client {
 // TestEveryOperation calls the method of each operation in openapi.yaml. The mock server validates each request and
 // response.
 func TestEveryOperation(t *testing.T) {
-	notWith(t, "strict-parameters")
 	document, err := os.ReadFile("../openapi.yaml")
 	require.NoError(t, err)
 	paths, _, _ := strings.Cut(string(document), "\nwebhooks:\n")

@@ -86,8 +86,7 @@ func TestNoResendOverHTTP2(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s, %s after %d responses", name, l.name, warm), func(t *testing.T) {
 					for op := range kinds(nil) {
-						loseOverHTTP2(t, p, l, op, wrap, 1, warm)
-						loseOverHTTP2(t, p, l, op, wrap, 3, warm)
+						loseOverHTTP2(t, p, l, op, wrap, warm)
 					}
 				})
 			}
@@ -96,8 +95,9 @@ func TestNoResendOverHTTP2(t *testing.T) {
 }
 
 // loseOverHTTP2 calls op after warm successful calls. The platform applies l to each request of op.
-func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(http.RoundTripper) http.RoundTripper, attempts, warm int) {
+func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(http.RoundTripper) http.RoundTripper, warm int) {
 	t.Helper()
+	const attempts = 3
 	p.lost(warm, l.lose)
 	hc := p.client(t)
 	defer hc.CloseIdleConnections()

@@ -289,6 +289,8 @@ func webhooks(j *journey) {
 	}
 	again, err := j.Webhooks.Ensure(ctx, in)
 	j.note("ensure again", again.URL, err)
+	_, successor, err := j.Webhooks.Rotate(ctx, first.ID)
+	j.note("rotate", successor.URL, err)
 	j.note("archive", nil, j.Webhooks.Archive(ctx, first.ID))
 	active, err := j.Webhooks.Active(ctx, "http://app.test/2")
 	j.note("active", len(active), err)
