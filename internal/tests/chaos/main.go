@@ -134,7 +134,6 @@ var groups = []struct {
 	{"stream: receivers, workers and the server are killed", killedStream},
 	{"stream: throughput", streamThroughput},
 	{"speed: one replica", oneReplica},
-	{"speed: three replicas", threeReplicas},
 }
 
 func run(ctx context.Context, short bool, only string) (err error) {

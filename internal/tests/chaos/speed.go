@@ -30,19 +30,7 @@ var contenders = []contender{
 }
 
 func oneReplica(ctx context.Context, s *fixture) []figure {
-	return race(ctx, s, 1, contenders, s.pick(3, 5), s.pick(1500, 6000))
-}
-
-func threeReplicas(ctx context.Context, s *fixture) []figure {
-	if s.short {
-		return nil
-	}
-	var shared []contender // replicas cannot share a memory store
-	for _, c := range contenders[1:] {
-		c.least, c.share = 0, 0
-		shared = append(shared, c)
-	}
-	return race(ctx, s, 3, shared, 3, 6000)
+	return race(ctx, s, contenders, s.pick(3, 5), s.pick(1500, 6000))
 }
 
 // inStream compares a stream with stores that process events before the response. The durability differs: by default,
@@ -62,17 +50,17 @@ func streamThroughput(ctx context.Context, s *fixture) []figure {
 	if s.short {
 		return nil
 	}
-	return race(ctx, s, 1, inStream, 3, 6000)
+	return race(ctx, s, inStream, 3, 6000)
 }
 
 // race runs the contenders in turn and keeps the best round of each, because other load only slows a round.
-func race(ctx context.Context, s *fixture, replicas int, all []contender, rounds, events int) []figure {
+func race(ctx context.Context, s *fixture, all []contender, rounds, events int) []figure {
 	emptyTables(ctx, s)
 	best := make([]heat, len(all))
 	for round := range rounds {
 		for i, c := range all {
 			var h heat
-			if err := must.Run(func() { h = c.run(ctx, s, replicas, fmt.Sprint(round), events) }); err != nil {
+			if err := must.Run(func() { h = c.run(ctx, s, fmt.Sprint(round), events) }); err != nil {
 				must.Failf("%s: %w", c.name, err)
 			}
 			if h.rate > best[i].rate {
@@ -101,7 +89,7 @@ type heat struct {
 	p50, p99 time.Duration
 }
 
-func (c contender) run(ctx context.Context, s *fixture, replicas int, round string, events int) heat {
+func (c contender) run(ctx context.Context, s *fixture, round string, events int) heat {
 	defer s.end()
 	processed := func(context.Context) {}
 	if c.stream {
@@ -112,7 +100,7 @@ func (c contender) run(ctx context.Context, s *fixture, replicas int, round stri
 			processed = st.processed
 		}
 	}
-	r := receive(s, replicas, c.with)
+	r := receive(s, 1, c.with)
 	run := fmt.Sprintf("%s-%s-%d", c.name, round, time.Now().UnixNano())
 	must.OK(newDelivery(run+"-warm", 200, r).all(ctx, nil))
 	processed(ctx)
