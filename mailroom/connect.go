@@ -3,6 +3,7 @@ package mailroom
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -46,7 +47,7 @@ func (r *Room) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 // connect finds or creates the list and the webhook, until it succeeds.
 func (r *Room) connect(ctx context.Context) {
 	for n := 1; ; n++ {
-		err := errors.Join(r.findList(ctx), r.subscribe(ctx))
+		err := errors.Join(r.checkForm(ctx), r.findList(ctx), r.subscribe(ctx))
 		if err == nil {
 			close(r.connected)
 			return
@@ -60,6 +61,22 @@ func (r *Room) connect(ctx context.Context) {
 		case <-time.After(doubled(time.Second, n, time.Minute)):
 		}
 	}
+}
+
+// checkForm returns an error if the store contains emails in the old form.
+func (r *Room) checkForm(ctx context.Context) error {
+	return r.update(ctx, func(s *state) {
+		always := time.Now().AddDate(1000, 0, 0)
+		old := append(s.due(kindTimer, always, 1), s.byRef(kindTimer, unknownRef)...)
+		for _, it := range s.due(kindSend, always, 100) {
+			if m, _ := decode[mail](it); m.State != "" {
+				old = append(old, it)
+			}
+		}
+		if s.err == nil && len(old) > 0 {
+			s.err = fmt.Errorf("%w: key %q", errOldForm, old[0].Key)
+		}
+	})
 }
 
 func (r *Room) findList(ctx context.Context) error {

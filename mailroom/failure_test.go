@@ -267,3 +267,50 @@ func TestOutcomeRecorded(t *testing.T) {
 		assert.Contains(t, f.got(), "sent ada@example.org 1")
 	})
 }
+
+// TestOldForm: the Room never loses or repeats an email in the form of a build before the first release. Instead, it
+// connects only when the store contains no such email, and Enqueue returns an error.
+func TestOldForm(t *testing.T) {
+	queuedItem := Item{Kind: kindSend, Key: "old", Due: time.Now(), Value: encode(map[string]any{"state": queued, "submission": email("ada@example.org", "old")})}
+	sentItem := Item{Kind: kindSend, Key: "old", Ref: "id:1", Value: []byte(`{"state":"sent","email_id":"1"}`)}
+	for name, items := range map[string][]Item{
+		"queued":  {queuedItem},
+		"sending": {{Kind: kindTimer, Key: "old", Due: time.Now().Add(time.Minute)}, sentItem},
+		"unknown": {{Kind: kindTimer, Key: "old", Ref: unknownRef, Value: []byte(`{"Key":"old"}`)}, sentItem},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, f *fixture) {
+				put := func(items ...Item) {
+					require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) (err error) {
+						for _, it := range items {
+							err = errors.Join(err, tx.Put(ctx, it))
+						}
+						return err
+					}))
+				}
+				put(items...)
+				f.start()
+				f.enqueue("1", "ada@example.org")
+				require.ErrorIs(t, f.room.Enqueue(t.Context(), "old", email("ada@example.org", "old")), errOldForm)
+				time.Sleep(5 * time.Minute)
+				require.ErrorIs(t, f.room.checkForm(t.Context()), errOldForm)
+				assert.Equal(t, 0, len(f.platform.Outbox()))
+				require.NoError(t, f.room.update(t.Context(), func(s *state) {
+					for _, it := range items {
+						s.delete(it.Kind, it.Key)
+					}
+				}))
+				time.Sleep(5 * time.Minute)
+				assert.Equal(t, []string{"sent ada@example.org 1"}, f.got())
+
+				late := queuedItem
+				late.Due = time.Now()
+				put(late) // by a process of the old build
+				f.enqueue("2", "ada@example.org")
+				time.Sleep(5 * time.Minute)
+				assert.Equal(t, []string{"sent ada@example.org 1", "sent ada@example.org 2"}, f.got())
+				require.ErrorIs(t, f.room.checkForm(t.Context()), errOldForm)
+			})
+		})
+	}
+}

@@ -148,8 +148,8 @@ func (s *state) findKey(id string, email client.Email) (key string, busy bool) {
 	}
 	it, _ := s.get(kindMail, matches[0]) // locks it
 	m := read[mail](s, it)
-	if m.State != Unknown {
-		return "", false
+	if m.State != Unknown { // perhaps the response has just arrived
+		return s.keyOf(id), false
 	}
 	m.EmailID, m.State, m.Detail = id, Sent, ""
 	switch email.Status {

@@ -101,8 +101,12 @@ func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email cl
 	})
 }
 
+// putEmail adds an email. A key that is not queued has no email, except in the old form.
 func (s *state) putEmail(key string, at time.Time, m mail) {
-	s.put(Item{Kind: kindSend, Key: key, Due: at, Value: encode(m)})
+	_, inserted := s.getOrInsert(Item{Kind: kindSend, Key: key, Due: at, Value: encode(m)})
+	if s.err == nil && !inserted {
+		s.err = fmt.Errorf("%w: key %q", errOldForm, key)
+	}
 }
 
 // enqueueAgain adds an email whose request failed. The request may have created an email
@@ -159,7 +163,7 @@ func (r *Room) send(ctx context.Context, key string) (wait time.Duration, err er
 	var m mail
 	wait, err = take(ctx, r, kindSend, key, func(s *state, it Item, v mail) time.Duration {
 		key, m = it.Key, v
-		return s.claim(key, &m)
+		return s.claim(it, &m)
 	})
 	if err != nil || wait != 0 || m.State != sending {
 		return wait, err
@@ -174,21 +178,31 @@ func (r *Room) send(ctx context.Context, key string) (wait time.Duration, err er
 // claim records that this process is about to send an email. Afterwards, the state of the
 // email is sending, unless the address is suppressed or the worker must wait. It locks the
 // key before the pause, because a transaction of the application can lock the key for long.
-func (s *state) claim(key string, m *mail) (wait time.Duration) {
-	now := time.Now()
-	it, _ := s.get(kindMail, key)
-	if read[mail](s, it).State != queued {
+func (s *state) claim(it Item, m *mail) (wait time.Duration) {
+	start, key := time.Now(), it.Key
+	state, found := s.get(kindMail, key)
+	now, err := decode[mail](state)
+	if !found {
+		err = fmt.Errorf("%w: key %q", errOldForm, key)
+	}
+	switch {
+	case s.err != nil:
+		return 0
+	case err != nil:
+		s.setAside(it, err)
+		return 0
+	case now.State != queued:
 		s.delete(kindSend, key)
 		return 0
 	}
 	if reason := s.suppression(m.Submission.To); reason != "" {
 		m.State, m.Detail = Rejected, "the address is suppressed: "+string(reason)
 		s.settle(key, *m)
-	} else if wait = s.mustWait(now); wait > 0 {
+	} else if wait = s.mustWait(start); wait > 0 {
 		return wait
 	} else {
-		m.State, m.Attempt, m.Started, m.First = sending, rand.Text(), now, cmp.Or(m.First, now)
-		s.putMail(key, now.Add(s.lease()), *m)
+		m.State, m.Attempt, m.Started, m.First = sending, rand.Text(), start, cmp.Or(m.First, start)
+		s.putMail(key, start.Add(s.lease()), *m)
 	}
 	s.delete(kindSend, key)
 	return 0

@@ -39,7 +39,7 @@ func (f *fixture) claimed(key string) (m mail) {
 	require.NoError(f.t, f.room.update(f.t.Context(), func(s *state) {
 		it, _ := s.get(kindSend, key)
 		m = read[mail](s, it)
-		assert.Zero(f.t, s.claim(key, &m))
+		assert.Zero(f.t, s.claim(it, &m))
 	}))
 	return m
 }

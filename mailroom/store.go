@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -29,7 +30,13 @@ const (
 	kindNotice     = "notice"     // a notice for OnNotice
 	kindSuppressed = "suppressed" // an address or a pattern
 	kindHook       = "hook"       // a webhook, to archive unless a process uses it
+	kindTimer      = "timer"      // written only by builds before the first release
 )
+
+// errOldForm reports an email in the form of these builds, which kept the state of a key in
+// the item of the kind "send". The Room cannot continue with such an email.
+var errOldForm = errors.New("mailroom: the store contains emails of a build before the first release: " +
+	"send them with this build, and then delete all items")
 
 // workKinds returns the kinds of items that wait for a worker.
 func workKinds() []string { return []string{kindSend, kindLookup, kindNotice} }
@@ -124,6 +131,10 @@ func (s *state) put(it Item) {
 		return
 	}
 	s.err = s.tx.Put(s.ctx, it)
+	s.wake(it)
+}
+
+func (s *state) wake(it Item) {
 	if q := s.queues[it.Kind]; q != nil && !it.Due.After(time.Now()) {
 		s.store.AfterCommit(s.ctx, q.wake)
 	}
@@ -131,7 +142,7 @@ func (s *state) put(it Item) {
 
 // getOrInsert returns an item, and locks it until the transaction ends. If the item does
 // not exist, getOrInsert inserts it. Otherwise there would be nothing to lock, and another
-// transaction could insert the item in the meantime.
+// transaction could insert the item in the meantime. Like put, it wakes a worker.
 func (s *state) getOrInsert(it Item) (_ Item, inserted bool) {
 	for s.err == nil {
 		if inserted, s.err = s.tx.Insert(s.ctx, it); inserted {
@@ -141,6 +152,7 @@ func (s *state) getOrInsert(it Item) (_ Item, inserted bool) {
 			return old, false
 		} // another transaction has deleted the item in between
 	}
+	s.wake(it)
 	return it, inserted
 }
 
@@ -150,8 +162,7 @@ const nothing = time.Duration(-1)
 // take calls f in a transaction with the item with the key, or with the earliest item of
 // the kind if key is "". It returns the wait that f returns. If the time of the item comes
 // soon, take returns this wait and does not call f. Otherwise, if there is nothing to do,
-// the wait is the constant nothing. An item that cannot be decoded is delayed, so it does
-// not block others.
+// the wait is the constant nothing.
 func take[T any](ctx context.Context, r *Room, kind, key string, f func(s *state, it Item, v T) time.Duration) (wait time.Duration, err error) {
 	err = r.update(ctx, func(s *state) {
 		now := time.Now()
@@ -168,14 +179,20 @@ func take[T any](ctx context.Context, r *Room, kind, key string, f func(s *state
 			wait = nothing
 		case wait > 0: // can be a difference between clocks
 		case err != nil:
-			wait, it.Due = nothing, now.Add(time.Hour)
-			s.opts.Logger.ErrorContext(ctx, "mailroom: item not decoded", "again", it.Due, "error", err)
-			s.put(it)
+			wait = nothing
+			s.setAside(it, err)
 		default:
 			wait = f(s, it, v)
 		}
 	})
 	return wait, err
+}
+
+// setAside delays an item that cannot be decoded, so it does not block others.
+func (s *state) setAside(it Item, err error) {
+	it.Due = time.Now().Add(time.Hour)
+	s.opts.Logger.ErrorContext(s.ctx, "mailroom: item not decoded", "again", it.Due, "error", err)
+	s.put(it)
 }
 
 // read decodes an item, and keeps the error.
