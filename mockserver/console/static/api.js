@@ -245,35 +245,6 @@ export function useRested(value) {
   return rested;
 }
 
-/**
- * One full record, reloaded when its summary changes.
- * @template T
- * @param {string} path
- * @param {unknown} summary
- * @returns {{record?: T, error?: string}}
- */
-export function useRecord(path, summary) {
-  const [got, setGot] = useState(/** @type {{path: string, record?: T, error?: string}} */ ({ path: '' }));
-  const now = useRef(path);
-  now.current = path;
-  const load = () => {
-    call('GET', path).then(
-      record => {
-        if (now.current === path) setGot({ path, record });
-      },
-      e => {
-        if (now.current === path)
-          setGot(old => (old.path === path && old.record && e instanceof NoServer ? old : { path, error: e.message }));
-      },
-    );
-  };
-  useChanges(changes => {
-    if (changes.some(changesAll)) load();
-  });
-  useEffect(load, [path, summary]);
-  return got.path === path ? got : {};
-}
-
 /** @param {string} path */
 const once = path => call('GET', path);
 
@@ -286,6 +257,9 @@ export async function everyPage(path) {
   return { data };
 }
 
+/** A query without empty values. @param {Record<string, string>} values */
+export const queryOf = values => new URLSearchParams(Object.entries(values).filter(([, v]) => v));
+
 /** All records of a list route. @param {string} path with a query @returns {Promise<any[]>} */
 export async function everyRecord(path) {
   const data = [];
@@ -297,6 +271,46 @@ export async function everyRecord(path) {
   return data;
 }
 
+/** @template T @typedef {{data?: T, error?: string, reload: () => void}} Fetched */
+
+/**
+ * The response of a route. Without a server, the last one stays.
+ * @template T
+ * @param {string} path no request is sent if it is empty
+ * @param {(path: string) => Promise<T>} get sends the request
+ * @returns {Fetched<T>}
+ */
+function useLoaded(path, get) {
+  const [got, setGot] = useState(/** @type {{path: string, data?: T, error?: string}} */ ({ path: '' }));
+  const now = useRef(path);
+  now.current = path;
+  const put = (/** @type {Parameters<typeof setGot>[0]} */ next) => {
+    if (now.current === path) setGot(next);
+  };
+  const failed = (/** @type {Error} */ e) =>
+    put(old => (old.path === path && old.data && e instanceof NoServer ? old : { path, error: e.message }));
+  const reload = () => {
+    if (path) get(path).then(data => put({ path, data }), failed);
+  };
+  return { ...(got.path === path ? got : {}), reload };
+}
+
+/**
+ * One full record, reloaded when its summary changes.
+ * @template T
+ * @param {string} path
+ * @param {unknown} summary
+ * @returns {{record?: T, error?: string}}
+ */
+export function useRecord(path, summary) {
+  const { data: record, error, reload } = /** @type {Fetched<T>} */ (useLoaded(path, once));
+  useChanges(changes => {
+    if (changes.some(changesAll)) reload();
+  });
+  useEffect(reload, [path, summary]);
+  return { record, error };
+}
+
 /**
  * The response of a route, reloaded after changes of these kinds. Without kinds,
  * only reload loads it again.
@@ -304,28 +318,14 @@ export async function everyRecord(path) {
  * @param {string} path no request is sent if it is empty
  * @param {string[]} kinds
  * @param {(path: string) => Promise<T>} [get] sends the request
- * @returns {{data?: T, error?: string, reload: () => void}}
+ * @returns {Fetched<T>}
  */
 export function useFetch(path, kinds, get = once) {
-  const [got, setGot] = useState(/** @type {{path: string, data?: T, error?: string}} */ ({ path: '' }));
-  const now = useRef(path);
-  now.current = path;
-  const load = () => {
-    if (path)
-      get(path).then(
-        data => {
-          if (now.current === path) setGot({ path, data });
-        },
-        e => {
-          if (now.current === path)
-            setGot(old => (old.path === path && old.data && e instanceof NoServer ? old : { path, error: e.message }));
-        },
-      );
-  };
-  const soon = useSoon(load, 200);
+  const got = useLoaded(path, get);
+  const soon = useSoon(got.reload, 200);
   useChanges(changes => {
     if (kinds.length && changes.some(c => changesAll(c) || kinds.includes(c.kind))) soon();
   });
-  useEffect(load, [path]);
-  return { ...(got.path === path ? got : {}), reload: load };
+  useEffect(got.reload, [path]);
+  return got;
 }

@@ -17,7 +17,7 @@ import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
 import { Templates } from './templates.js';
 import { Trigger } from './trigger.js';
-import { Page, Select, Tick, Toasts, fields, icon, narrow, tags, useNarrow } from './ui.js';
+import { Page, Select, Tick, Toasts, fields, icon, loading, narrow, press, tags, useNarrow } from './ui.js';
 import { accountFilter, choose, look, useSession } from './session.js';
 import { useUnread } from './unread.js';
 const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
@@ -28,7 +28,7 @@ function Api(props) {
   useEffect(() => {
     import('./explorer.js').then(m => set(() => m.Explorer));
   }, []);
-  return view ? h(view, props) : div({ class: 'loading', 'aria-busy': 'true' });
+  return view ? h(view, props) : loading();
 }
 
 /** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string}) => any}[]} */
@@ -121,14 +121,11 @@ function NoAccount({ account }) {
       p(
         { class: 'actions' },
         all.map(a =>
-          button(
-            {
-              type: 'button',
-              class: 'button',
-              key: a.account_id,
-              onClick: () => setParams({ account: all.length > 1 ? String(a.account_id) : '' }),
-            },
+          press(
+            '',
             `Show account ${a.account_id}`,
+            () => setParams({ account: all.length > 1 ? String(a.account_id) : '' }),
+            { key: a.account_id },
           ),
         ),
       ),

@@ -6,14 +6,13 @@ import { Create } from './create.js';
 import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
 import { resultText } from './recipients.js';
-import { Rows } from './rows.js';
+import { Rows, rowLink } from './rows.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
 import { Filled, mergeTags } from './templates.js';
 import { Named } from './why.js';
 import { Countdown, local, now, when } from './time.js';
 import {
   Choice,
-  Copy,
   Doing,
   Heading,
   Search,
@@ -23,16 +22,24 @@ import {
   counted,
   empty,
   icon,
+  idOf,
   key,
+  linkLine,
+  loading,
+  loadingFailed,
+  num,
+  optionsOf,
+  press,
   seen,
   tags,
 } from './ui.js';
+/** @import { Fetched } from './api.js' */
 /**
  * @typedef {import('./api.js').Message} Message @typedef {import('./create.js').Part} Part
  * @typedef {{id: string, name: string, list_id?: number, list_name?: string, from_email?: string, subject?: string, template_id?: number, status: string, created_on: string, scheduled_for?: string, outcome: import('./overview.js').Outcome}} Sending
  * @typedef {'campaign'|'workflow'} Kind
  */
-const { a, article, button, div, h3, header, li, p, section, span, strong, ul } = tags;
+const { a, article, div, h3, header, p, section, span, strong, ul } = tags;
 
 /** @type {Record<Kind, {title: string, sign: string, states: [string, string][], none: string}>} */
 const kinds = {
@@ -98,7 +105,7 @@ function Sendings({ kind, id, tab }) {
     home: link(place),
     side: h(New, { kind }),
     tools: [
-      h(Search, { value: search.typed, onInput: search.type, label: 'Search name, subject, list' }),
+      h(Search, { search, label: 'Search name, subject, list' }),
       h(Choice, { label: 'State', value: only, onChange: setOnly, options: states }),
     ],
     list: h(Rows, {
@@ -116,17 +123,16 @@ function Sendings({ kind, id, tab }) {
 
 /** @param {Sending} s @param {string} place @param {boolean} current */
 const row = (s, place, current) =>
-  a(
-    { href: link(`${place}/${s.id}`), 'aria-current': current ? 'true' : undefined },
+  rowLink(
+    `${place}/${s.id}`,
+    current,
     span({ class: 'line' }, strong(seen(s.name)), when(s.scheduled_for ?? s.created_on)),
     span(
       { class: 'line' },
       span(
         { class: 'dim cut' },
         seen(s.subject || '(no subject)'),
-        s.outcome.sent
-          ? ` · ${s.outcome.sent.toLocaleString('en')} sent, ${percent(s.outcome.opened, s.outcome.sent)} opened`
-          : '',
+        s.outcome.sent ? ` · ${num(s.outcome.sent)} sent, ${percent(s.outcome.opened, s.outcome.sent)} opened` : '',
       ),
       state(s),
     ),
@@ -147,11 +153,9 @@ function Opened({ kind, id, tab }) {
     data: s,
     error,
     reload,
-  } = /** @type {ReturnType<typeof useFetch<Sending>>} */ (
-    useFetch(path, ['records', 'message', 'clock', 'event'], found(path, id))
-  );
+  } = /** @type {Fetched<Sending>} */ (useFetch(path, ['records', 'message', 'clock', 'event'], found(path, id)));
   if (error) return empty('warn', 'Not found', error);
-  if (!s) return div({ class: 'loading', 'aria-busy': 'true' });
+  if (!s) return loading();
   const set = (/** @type {string} */ what) => call('POST', ofAccount(`/workflows/${id}/${what}`)).then(reload);
   const act = (/** @type {string} */ what, /** @type {string} */ back) =>
     attempt(
@@ -184,16 +188,12 @@ function Opened({ kind, id, tab }) {
           ),
         s.list_id ? h(Named, { kind: 'list', id: s.list_id }) : span('no list'),
         s.template_id ? h(Named, { kind: 'template', id: s.template_id }) : null,
-        span({ class: 'id' }, `${kind} ${id}`, h(Copy, { value: id, label: `Copy ${kind} id` })),
+        idOf(id, `Copy ${kind} id`, `${kind} ${id}`),
       ),
       div(
         { class: 'actions' },
         s.status === 'incomplete' && [
-          h(
-            Doing,
-            { label: 'Send' },
-            button({ type: 'button', class: 'button main', onClick: sendNow }, icon('send'), 'Send now'),
-          ),
+          h(Doing, { label: 'Send' }, press('send', 'Send now', sendNow, { class: 'main' })),
           h(Schedule, { s, reload }),
           h(Draft, { id }),
         ],
@@ -202,16 +202,8 @@ function Opened({ kind, id, tab }) {
             Doing,
             { label: 'State' },
             s.status === 'active'
-              ? button(
-                  { type: 'button', class: 'button', onClick: () => act('deactivate', 'activate') },
-                  icon('pause'),
-                  'Deactivate',
-                )
-              : button(
-                  { type: 'button', class: 'button main', onClick: () => act('activate', 'deactivate') },
-                  icon('play'),
-                  'Activate',
-                ),
+              ? press('pause', 'Deactivate', () => act('deactivate', 'activate'))
+              : press('play', 'Activate', () => act('activate', 'deactivate'), { class: 'main' }),
           ),
         s.outcome.sent > 0 && h(Simulate, { kind, s }),
         a({ class: 'button', href: '#/events?q=' + id }, icon('pulse'), 'Events'),
@@ -258,10 +250,10 @@ const acts = m =>
 
 /** The recipients. @param {{kind: Kind, id: string, sent: number}} props */
 function Got({ kind, id, sent }) {
-  const { data, error } = /** @type {ReturnType<typeof useFetch<{data: Message[], total: number}>>} */ (
+  const { data, error } = /** @type {Fetched<{data: Message[], total: number}>} */ (
     useFetch(sent ? `/outbox?${kind}_id=${id}&limit=100` : '', ['message'])
   );
-  if (error) return empty('warn', 'Loading failed', error);
+  if (error) return loadingFailed(error);
   if (!sent)
     return p(
       { class: 'lead' },
@@ -271,20 +263,18 @@ function Got({ kind, id, sent }) {
     );
   return section(
     { class: 'part' },
-    h3('Recipients', span({ class: 'count' }, sent.toLocaleString('en'))),
+    h3('Recipients', span({ class: 'count' }, num(sent))),
     data &&
       ul(
         { class: 'links' },
         data.data.map(m =>
-          li(
-            { key: m.id },
-            a(
-              { href: `#/inbox/${m.id}` },
-              icon('mail'),
-              span({ class: 'cut' }, seen(m.to)),
-              acts(m).map(x => chip(...x)),
-              when(m.time),
-            ),
+          linkLine(
+            m.id,
+            `#/inbox/${m.id}`,
+            'mail',
+            span({ class: 'cut' }, seen(m.to)),
+            acts(m).map(x => chip(...x)),
+            when(m.time),
           ),
         ),
       ),
@@ -329,9 +319,7 @@ function Simulate({ kind, s }) {
         label: 'Category',
         kind: 'select',
         start: 'bounce_hb',
-        options: (info?.bounce_categories ?? []).map(
-          c => /** @type {[string, string]} */ ([c.category, c.description]),
-        ),
+        options: optionsOf(info?.bounce_categories ?? [], c => [c.category, c.description]),
         when: v => v.action === 'bounce',
       },
     ],
@@ -368,12 +356,12 @@ const Schedule = ({ s, reload }) =>
  * @typedef {{campaign_id: number, name: string, list_id?: number, sender?: {name?: string, email?: string}, content?: {subject?: string, html?: string, text?: string, template_id?: number}, status: string}} Campaign
  */
 
-/** A campaign as the API returns it. @param {string} id @returns {ReturnType<typeof useFetch<Campaign>>} */
+/** A campaign as the API returns it. @param {string} id @returns {Fetched<Campaign>} */
 const useCampaign = id => useFetch(ofAccount(`/campaigns/${id}`), ['records']);
 
 /** The number of contacts that will get the campaign. @param {{list: number}} props */
 function Reach({ list }) {
-  const { data } = /** @type {ReturnType<typeof useFetch<{data: import('./lists.js').List[]}>>} */ (
+  const { data } = /** @type {Fetched<{data: import('./lists.js').List[]}>} */ (
     useFetch(`/lists?around=${list}&limit=1`, ['records', 'message'])
   );
   const l = data?.data.find(found => found.id === String(list));
@@ -390,7 +378,7 @@ function Reach({ list }) {
 function Content({ id, tab }) {
   const { data: c } = useCampaign(id);
   const from = c?.content?.template_id;
-  const { data: t } = /** @type {ReturnType<typeof useFetch<import('./templates.js').Template>>} */ (
+  const { data: t } = /** @type {Fetched<import('./templates.js').Template>} */ (
     useFetch(from ? ofAccount(`/templates/${from}`) : '', ['records'])
   );
   const content = from ? t?.content : (c?.content ?? {});
@@ -452,22 +440,18 @@ function Draft({ id }) {
         return [`${now.name} updated.`, undefined, () => change(before).then(reload)];
       },
     }),
-    h(
-      Doing,
-      { label: 'Delete' },
-      button({ type: 'button', class: 'button', onClick: remove, ...key('Delete') }, icon('trash'), 'Delete'),
-    ),
+    h(Doing, { label: 'Delete' }, press('trash', 'Delete', remove, key('Delete'))),
   ];
 }
 
 /** The form of a campaign or a workflow. The lists and templates are loaded before it opens. @param {{kind: Kind, label: string, c?: Campaign, stands?: string, send: (body: any, values: Record<string, any>) => Promise<any>, done: Parameters<typeof Create>[0]['done']}} props */
 function Form({ kind, label, c, stands, send, done }) {
   const lists =
-    /** @type {ReturnType<typeof useFetch<{data: {list_id: number, name: string}[]}>>} */ (
+    /** @type {Fetched<{data: {list_id: number, name: string}[]}>} */ (
       useFetch(ofAccount('/lists'), ['records'], everyPage)
     ).data?.data ?? [];
   const templates =
-    /** @type {ReturnType<typeof useFetch<{data: {template_id: number, name: string}[]}>>} */ (
+    /** @type {Fetched<{data: {template_id: number, name: string}[]}>} */ (
       useFetch(ofAccount('/templates?per_page=100'), ['records'])
     ).data?.data ?? [];
   const id = (/** @type {string} */ v) => (v ? Number(v) : undefined);
@@ -486,7 +470,7 @@ function Form({ kind, label, c, stands, send, done }) {
       label: 'List',
       kind: 'select',
       start: list && String(list),
-      options: [['', 'none'], ...lists.map(l => /** @type {[string, string]} */ ([String(l.list_id), l.name]))],
+      options: [['', 'none'], ...optionsOf(lists, l => [String(l.list_id), l.name])],
       read: id,
     },
     { name: 'sender.name', label: 'Sender’s name', hint: 'Harbour Books', start: sender.name },
@@ -497,10 +481,7 @@ function Form({ kind, label, c, stands, send, done }) {
       label: 'Content',
       kind: 'select',
       start: content.template_id && String(content.template_id),
-      options: [
-        ['', 'inline, below'],
-        ...templates.map(t => /** @type {[string, string]} */ ([String(t.template_id), `template ${t.name}`])),
-      ],
+      options: [['', 'inline, below'], ...optionsOf(templates, t => [String(t.template_id), `template ${t.name}`])],
       read: id,
     },
     {

@@ -1,6 +1,6 @@
 // Small SVG charts: bars over time, and parts of a whole. Text describes the same data.
 import { h } from './vendor/preact.js';
-import { tags } from './ui.js';
+import { num, tags } from './ui.js';
 const { i, span, svg, table, tbody, td, th, tr } = tags;
 
 /**
@@ -55,7 +55,7 @@ export const Shares = ({ label, of, rows }) =>
         tr(
           { key: name },
           th({ scope: 'row' }, name),
-          td({ class: 'num' }, n.toLocaleString('en')),
+          td({ class: 'num' }, num(n)),
           td({ class: 'num dim' }, percent(n, of)),
           td(share(n, of, kind)),
         ),

@@ -1,16 +1,17 @@
 // Probable problems of a message, and HTML that email clients do not support.
 import { useFetch } from './api.js';
-import { empty, icon, seen, tags } from './ui.js';
+import { empty, icon, loading, loadingFailed, seen, tags } from './ui.js';
+/** @import { Fetched } from './api.js' */
 /** @typedef {{findings: {check: string, text: string}[]}} Checked */
-const { div, li, span, ul } = tags;
+const { li, span, ul } = tags;
 
-/** The findings in a message. @param {string} id @returns {ReturnType<typeof useFetch<Checked>>} */
+/** The findings in a message. @param {string} id @returns {Fetched<Checked>} */
 export const useChecks = id => useFetch(`/outbox/${id}/checks`, []);
 
 /** @param {ReturnType<typeof useChecks>} props */
 export function Checks({ data, error }) {
-  if (error) return empty('warn', 'Loading failed', error);
-  if (!data) return div({ class: 'loading', 'aria-busy': 'true' });
+  if (error) return loadingFailed(error);
+  if (!data) return loading();
   if (!data.findings.length)
     return empty(
       'check',

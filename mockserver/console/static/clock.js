@@ -3,7 +3,8 @@ import { h, useEffect } from './vendor/preact.js';
 import { call, useFetch } from './api.js';
 import { Create } from './create.js';
 import { dated, local, set, useNow } from './time.js';
-import { Doing, attempt, icon, tags, useNarrow } from './ui.js';
+import { Doing, attempt, icon, press, tags, useNarrow } from './ui.js';
+/** @import { Fetched } from './api.js' */
 /** @typedef {import('./time.js').View} View */
 const { button, div, span } = tags;
 
@@ -20,10 +21,16 @@ const shown = view => {
 /** Advances the clock and shows the new time. @param {{duration_ms: number} | {to: string}} body */
 export const pass = body => attempt(() => call('POST', '/clock/advance', body), shown);
 
-export function Clock() {
-  const { data: view } = /** @type {ReturnType<typeof useFetch<View>>} */ (
-    useFetch('/clock', ['clock', 'delivery', 'message', 'records'])
+/** The button that advances the clock to the time of pending work. @param {{to: string, label: string}} props */
+export const AdvanceTo = ({ to, label }) =>
+  h(
+    Doing,
+    { label },
+    press('', 'Now', () => pass({ to }), { title: 'Advance clock to this time' }),
   );
+
+export function Clock() {
+  const { data: view } = /** @type {Fetched<View>} */ (useFetch('/clock', ['clock', 'delivery', 'message', 'records']));
   useEffect(() => {
     if (view) set(view);
   }, [view]);
@@ -92,5 +99,4 @@ export function Clock() {
 }
 
 /** @param {string} label @param {string} title @param {{duration_ms: number} | {to: string}} body @param {boolean} [off] */
-const step = (label, title, body, off) =>
-  button({ type: 'button', class: 'button', title, disabled: off, onClick: () => pass(body) }, label);
+const step = (label, title, body, off) => press('', label, () => pass(body), { title, disabled: off });

@@ -1,14 +1,13 @@
 // The contacts in the lists of the account.
 import { h, useEffect, useRef, useState } from './vendor/preact.js';
-import { call, everyPage, everyRecord, useFetch } from './api.js';
+import { call, everyPage, everyRecord, queryOf, useFetch } from './api.js';
 import { Create, words } from './create.js';
 import { Import, batch, pasted } from './import.js';
 import { setParams, go, link, useParam, useSearch } from './place.js';
-import { Rows } from './rows.js';
+import { Rows, rowLink } from './rows.js';
 import { Selected, useSelection } from './selection.js';
-import { when } from './time.js';
+import { whenUnix } from './time.js';
 import {
-  Copy,
   Doing,
   Heading,
   Pager,
@@ -20,21 +19,27 @@ import {
   counted,
   empty,
   icon,
+  idOf,
   key,
+  loading,
+  loadingFailed,
+  optionsOf,
   pairs,
+  press,
   seen,
   tags,
   usePages,
   useRanOut,
 } from './ui.js';
-import { NewContact, NewList, attributes } from './lists.js';
+import { AcceptPolicy, NewContact, NewList, attributes } from './lists.js';
 import { ofAccount, useSession } from './session.js';
+/** @import { Fetched } from './api.js' */
 /**
  * @typedef {{list_id: number, name: string, policy_accepted?: boolean, created_on?: number}} List
  * @typedef {{id: number, email: string, status: string, subscribed_on?: number, custom_attributes?: {name: string, value: unknown}[], tags?: string[], interests?: string[], last_bounce_type?: string, bounces_count?: number}} Contact
  * @typedef {{data: Contact[], pagination?: {count?: number, next_page?: number|null}}} Page
  */
-const { a, article, button, div, header, p, span, strong } = tags;
+const { a, article, div, header, p, span, strong } = tags;
 
 const perPage = 50;
 /** The maximum number of contacts that a part of an address finds. */
@@ -62,13 +67,10 @@ const sorts = [
   ['subscribed_on:desc', 'Last subscribed'],
 ];
 /** The options of the filter. @param {string[]} statuses @returns {[string, string][]} */
-const choices = statuses => [
-  ['', 'All'],
-  ...statuses.map(s => /** @type {[string, string]} */ ([s, s[0].toUpperCase() + s.slice(1)])),
-];
+const choices = statuses => [['', 'All'], ...optionsOf(statuses, s => [s, s[0].toUpperCase() + s.slice(1)])];
 
 /** Unix seconds as a time. @param {number} [s] */
-const date = s => (s ? when(new Date(s * 1000).toISOString()) : 'unknown');
+const date = s => (s ? whenUnix(s) : 'unknown');
 
 /** Reports whether a search is a filter of the API, which compares whole values. Another search is a part of an address. @param {string} q */
 const fielded = q => /^(status|email|tag|interest):/.test(q);
@@ -116,22 +118,14 @@ function useMembers(list, contact) {
   const part = q !== '' && !fielded(q);
   const filter = fielded(q) ? q : status && 'status:' + status;
   const pages = usePages(`${q} ${filter} ${sort}`, perPage);
-  const own = `/lists/${list.list_id}/contacts?${new URLSearchParams({ ...(part && { search: q }), ...(status && { status }) })}`; // of the control API
-  const query = new URLSearchParams({
-    page: String(pages.page),
-    per_page: String(perPage),
-    with_count: 'true',
-    ...(filter && { filter }),
-    ...(sort && { sort }),
-  });
+  const own = `/lists/${list.list_id}/contacts?${queryOf({ search: part ? q : '', status })}`; // of the control API
+  const query = queryOf({ page: String(pages.page), per_page: String(perPage), with_count: 'true', filter, sort });
   const path = part ? `${own}&limit=${most}` : ofAccount(`/lists/${list.list_id}/contacts?${query}`);
-  const { data, error } = /** @type {ReturnType<typeof useFetch<Page>>} */ (
-    useFetch(path, ['records'], part ? found : undefined)
-  );
+  const { data, error } = /** @type {Fetched<Page>} */ (useFetch(path, ['records'], part ? found : undefined));
   useSought(list, contact, !part && !filter && !sort, pages, data);
   const every = async () =>
     fielded(q)
-      ? (await everyPage(ofAccount(`/lists/${list.list_id}/contacts?${new URLSearchParams({ filter })}`))).data
+      ? (await everyPage(ofAccount(`/lists/${list.list_id}/contacts?${queryOf({ filter })}`))).data
       : (await everyRecord(own)).map(asContact);
   return { search, status: fielded(q) ? '' : status, sort, part, every, filtered: !!(q || filter), pages, data, error };
 }
@@ -139,16 +133,16 @@ function useMembers(list, contact) {
 /** @param {{id?: string, tab?: string}} props the list's id and the contact's */
 export function Contacts({ id, tab }) {
   const { account } = useSession();
-  const { data, error, reload } = /** @type {ReturnType<typeof useFetch<{data: List[]}>>} */ (
+  const { data, error, reload } = /** @type {Fetched<{data: List[]}>} */ (
     useFetch(ofAccount('/lists'), ['records'], everyPage)
   );
   const lists = data?.data ?? [];
   const list = id ? lists.find(l => String(l.list_id) === id) : lists[0];
   if (list) return h(Members, { key: `${account}/${list.list_id}`, list, lists, contact: tab, reload });
   const why = error
-    ? empty('warn', 'Loading failed', error)
+    ? loadingFailed(error)
     : !data
-      ? div({ class: 'loading', 'aria-busy': 'true' })
+      ? loading()
       : lists.length
         ? empty('people', 'List not found', `The account has no list ${id}. Choose a list above.`)
         : empty(
@@ -175,7 +169,7 @@ const pickList = (lists, list) =>
     onChange: v => go(`#/contacts/${v}`),
     options: [
       ...(list ? [] : [/** @type {[string, string]} */ (['', 'Choose a list'])]),
-      ...lists.map(l => /** @type {[string, string]} */ ([String(l.list_id), `${l.name} (${l.list_id})`])),
+      ...optionsOf(lists, l => [String(l.list_id), `${l.name} (${l.list_id})`]),
     ],
   });
 
@@ -188,38 +182,20 @@ function Members({ list, lists, contact, reload }) {
   const shown = page(data, `${pages.page} ${search.query} ${status} ${sort}`);
   const ranOut = useRanOut(pages, data);
   const selection = useSelection(shown.key, shown.rows);
-  const accept = () =>
-    attempt(
-      () => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)),
-      () => [`Anti-spam policy of ${list.name} accepted.`],
-    ).then(reload);
   return h(Split, {
     title: 'Contacts',
     count,
     open: !!contact,
     home: link(`contacts/${list.list_id}`),
     side: [
-      !list.policy_accepted &&
-        h(
-          Doing,
-          { label: 'Policy' },
-          button(
-            {
-              type: 'button',
-              class: 'button',
-              onClick: accept,
-              title: 'Sending to the list requires an accepted policy',
-            },
-            'Accept policy',
-          ),
-        ),
+      !list.policy_accepted && h(AcceptPolicy, { id: list.list_id, name: list.name, reload }),
       h(Import, { list: { id: String(list.list_id), name: list.name }, paste: pasted }),
       h(NewContact, { list: { id: String(list.list_id), name: list.name } }),
     ],
     tools: div(
       { class: 'tools' },
       pickList(lists, list),
-      h(Search, { value: search.typed, onInput: search.type, label: 'Part of an address, tag:…, interest:…' }),
+      h(Search, { search, label: 'Part of an address, tag:…, interest:…' }),
       div(
         { class: 'pair' },
         h(Select, {
@@ -283,8 +259,9 @@ const page = (data, key) => ({
 
 /** @param {Contact} c @param {List} list @param {boolean} current */
 const row = (c, list, current) =>
-  a(
-    { href: link(`contacts/${list.list_id}/${c.id}`), 'aria-current': current ? 'true' : undefined },
+  rowLink(
+    `contacts/${list.list_id}/${c.id}`,
+    current,
     span({ class: 'line' }, strong(seen(c.email)), date(c.subscribed_on)),
     span(
       { class: 'line' },
@@ -307,9 +284,9 @@ function Opened({ list, id }) {
     data: c,
     error,
     reload,
-  } = /** @type {ReturnType<typeof useFetch<Contact>>} */ (useFetch(ofAccount(path), ['records', 'message']));
+  } = /** @type {Fetched<Contact>} */ (useFetch(ofAccount(path), ['records', 'message']));
   if (error) return empty('warn', 'Not found', error);
-  if (!c) return div({ class: 'loading', 'aria-busy': 'true' });
+  if (!c) return loading();
   return article(
     header(
       { class: 'head' },
@@ -319,7 +296,7 @@ function Opened({ list, id }) {
         state(c),
         name(c),
         span(`list ${list.name}`),
-        span({ class: 'id' }, `contact ${c.id}`, h(Copy, { value: String(c.id), label: 'Copy contact id' })),
+        idOf(String(c.id), 'Copy contact id', `contact ${c.id}`),
       ),
       h(
         Doing,
@@ -409,17 +386,8 @@ function Acts({ list, contacts, after }) {
         },
       }),
     contacts.some(c => c.status !== 'deleted' && c.status !== 'unsubscribed') &&
-      button(
-        { type: 'button', class: 'button', onClick: () => act('unsubscribe', 'unsubscribed from'), ...key('u') },
-        icon('exit'),
-        'Unsubscribe',
-      ),
-    !left &&
-      button(
-        { type: 'button', class: 'button', onClick: () => act('delete', 'deleted from'), ...key('Delete') },
-        icon('trash'),
-        'Delete',
-      ),
+      press('exit', 'Unsubscribe', () => act('unsubscribe', 'unsubscribed from'), key('u')),
+    !left && press('trash', 'Delete', () => act('delete', 'deleted from'), key('Delete')),
   ];
 }
 

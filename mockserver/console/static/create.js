@@ -3,7 +3,7 @@
 import { h, useEffect, useId, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { RequestError } from './api.js';
 import { useSession } from './session.js';
-import { Doing, FileButton, icon, seen, tags, toast, usePaste } from './ui.js';
+import { Doing, FileButton, icon, press, seen, tags, toast, usePaste } from './ui.js';
 /** @typedef {import('./ui.js').Child} Child @typedef {import('./ui.js').Typed} Typed @typedef {import('./api.js').FieldError} FieldError */
 const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p, select, span, textarea } = tags;
 
@@ -59,11 +59,7 @@ function Box(props) {
 function After({ show, close }) {
   const el = useRef(/** @type {HTMLElement|null} */ (null));
   useEffect(() => el.current?.focus(), []);
-  return div(
-    { class: 'after', tabindex: -1, ref: el },
-    show(),
-    div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: close }, 'Close')),
-  );
+  return div({ class: 'after', tabindex: -1, ref: el }, show(), div({ class: 'actions' }, press('', 'Close', close)));
 }
 
 /** @param {Parameters<typeof Create>[0] & {typed: Record<string, any>, sent: (result: any) => void, cancel: () => void}} props */
@@ -126,7 +122,7 @@ function Form({ typed: first, parts, send, sent, cancel, ok, intro, label: name,
     div(
       { class: 'actions' },
       h(Doing, { label: 'Send' }, button({ class: 'button main', 'aria-busy': busy ? 'true' : undefined }, ok ?? name)),
-      button({ type: 'button', class: 'button', onClick: cancel }, 'Cancel'),
+      press('', 'Cancel', cancel),
     ),
   );
 }
@@ -181,14 +177,9 @@ function Field({ part: x, value, wrong, onChange }) {
       legend(
         x.label,
         ' ',
-        button(
-          {
-            type: 'button',
-            class: 'button quiet',
-            onClick: () => onChange(value.length ? [] : x.options?.map(([v]) => v)),
-          },
-          value.length ? 'None' : 'All',
-        ),
+        press('', value.length ? 'None' : 'All', () => onChange(value.length ? [] : x.options?.map(([v]) => v)), {
+          class: 'quiet',
+        }),
       ),
       note,
       div(

@@ -3,10 +3,10 @@ import { h, useState } from './vendor/preact.js';
 import { call, useRecord } from './api.js';
 import { useList } from './list.js';
 import { Signature } from './signature.js';
-import { pass } from './clock.js';
+import { AdvanceTo } from './clock.js';
 import { Webhooks, useWebhooks } from './webhooks.js';
 import { go, link, useParam, useSearch } from './place.js';
-import { Rows } from './rows.js';
+import { Rows, rowLink } from './rows.js';
 import { Countdown, between, took, when } from './time.js';
 import {
   Choice,
@@ -24,15 +24,21 @@ import {
   curl,
   empty,
   icon,
+  idOf,
   json,
+  loading,
+  num,
+  optionsOf,
   pairs,
+  press,
   quote,
+  same,
   seen,
   tags,
 } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Attempt} Attempt @typedef {import('./api.js').Delivery} Delivery @typedef {import('./api.js').FullDelivery} FullDelivery */
-const { a, article, button, details, div, header, i, li, ol, p, span, strong, summary } = tags;
+const { a, article, details, div, header, i, li, ol, p, span, strong, summary } = tags;
 
 const outcome = (/** @type {Attempt} */ t) => (t.status ? String(t.status) : 'no response');
 const good = (/** @type {Attempt} */ t) => !t.error && !!t.status && t.status >= 200 && t.status < 300;
@@ -106,8 +112,9 @@ export const about = e =>
 
 /** @param {Delivery} d @param {boolean} current */
 const row = (d, current) =>
-  a(
-    { href: link(`deliveries/${d.id}`), 'aria-current': current ? 'true' : undefined },
+  rowLink(
+    `deliveries/${d.id}`,
+    current,
     span(
       { class: 'line' },
       strong({ class: 'what' }, d.event || '(not an event)'),
@@ -140,12 +147,7 @@ function PickWebhook({ value, onChange }) {
     label: 'Webhook',
     value,
     onChange,
-    options: [
-      ['', 'All'],
-      ...(data?.data ?? []).map(
-        w => /** @type {[string, string]} */ ([w.webhook_id, `${w.webhook_id} ${path(w.url)}`]),
-      ),
-    ],
+    options: [['', 'All'], ...optionsOf(data?.data ?? [], w => [w.webhook_id, `${w.webhook_id} ${path(w.url)}`])],
   });
 }
 
@@ -178,7 +180,7 @@ export function Deliveries({ id, tab }) {
       'Webhooks',
     ),
     tools: [
-      h(Search, { value: search.typed, onInput: search.type, label: 'Search address, subject, event, URL' }),
+      h(Search, { search, label: 'Search address, subject, event, URL' }),
       h(Choice, { label: 'State', value: only, onChange: setOnly, options: states }),
       div(
         { class: 'tools pair' },
@@ -187,7 +189,7 @@ export function Deliveries({ id, tab }) {
           label: 'Event',
           value: event,
           onChange: setEvent,
-          options: [['', 'All'], ...(info?.events ?? []).map(e => /** @type {[string, string]} */ ([e, e]))],
+          options: [['', 'All'], ...same(info?.events ?? [])],
         }),
       ),
     ],
@@ -220,9 +222,14 @@ function Opened({ id, tab, summary }) {
     useRecord('/deliveries/' + id, summary && JSON.stringify(summary))
   );
   if (error) return empty('warn', 'Not found', error);
-  if (!d) return div({ class: 'loading', 'aria-busy': 'true' });
+  if (!d) return loading();
   const bytes = new TextEncoder().encode(d.body).length;
   const message = d.message_id ?? messageOf(d.body);
+  const redeliver = () =>
+    attempt(
+      () => call('POST', `/deliveries/${id}/redeliver`, {}),
+      () => ['Redelivery queued, with the same id and bytes.'],
+    );
   return article(
     header(
       { class: 'head' },
@@ -244,24 +251,12 @@ function Opened({ id, tab, summary }) {
         ),
         d.waiting && span(reasons[d.waiting] ?? d.waiting),
         d.fault && a({ href: '#/faults' }, `fault ${d.fault}`),
-        d.event_id && span({ class: 'id' }, d.event_id, h(Copy, { value: d.event_id, label: 'Copy event id' })),
+        d.event_id && idOf(d.event_id, 'Copy event id'),
       ),
       h(
         Doing,
         { label: 'Actions', class: 'actions' },
-        button(
-          {
-            type: 'button',
-            class: 'button main',
-            onClick: () =>
-              attempt(
-                () => call('POST', `/deliveries/${id}/redeliver`, {}),
-                () => ['Redelivery queued, with the same id and bytes.'],
-              ),
-          },
-          icon('retry'),
-          'Redeliver',
-        ),
+        press('retry', 'Redeliver', redeliver, { class: 'main' }),
         h(Copy, {
           value: curl('POST', d.url, [quote('X-Service-Signature: ' + d.signature)], d.body),
           label: 'Copy a curl command that sends the same bytes',
@@ -348,19 +343,7 @@ function attempts(d) {
         chip('warn', 'clock', 'next'),
         when(until),
         span({ class: 'dim' }, 'in ', h(Countdown, { to: until })),
-        h(
-          Doing,
-          { label: 'The next attempt' },
-          button(
-            {
-              type: 'button',
-              class: 'button',
-              title: 'Advance clock to this time',
-              onClick: () => pass({ to: until }),
-            },
-            'Now',
-          ),
-        ),
+        h(AdvanceTo, { to: until, label: 'The next attempt' }),
       ),
   );
 }
@@ -380,7 +363,7 @@ export function Body({ raw, bytes }) {
           ['raw', 'As sent'],
         ],
       }),
-      span({ class: 'dim' }, `${bytes.toLocaleString('en')} bytes, signed as sent`),
+      span({ class: 'dim' }, `${num(bytes)} bytes, signed as sent`),
       h(Copy, { value: raw, label: 'Copy bytes as sent', text: 'Copy' }),
     ),
     json(raw, form === 'indented'),

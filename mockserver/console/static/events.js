@@ -4,10 +4,26 @@ import { useFetch, useRecord } from './api.js';
 import { Body, Track, about, state } from './deliveries.js';
 import { useList } from './list.js';
 import { link, useParam, useSearch } from './place.js';
-import { Rows } from './rows.js';
+import { Rows, rowLink } from './rows.js';
 import { when } from './time.js';
-import { Copy, Heading, Search, Select, Split, counted, empty, icon, seen, tags } from './ui.js';
+import {
+  Heading,
+  Search,
+  Select,
+  Split,
+  counted,
+  empty,
+  icon,
+  idOf,
+  linkLine,
+  loading,
+  num,
+  same,
+  seen,
+  tags,
+} from './ui.js';
 import { accountFilter, useSession } from './session.js';
+/** @import { Fetched } from './api.js' */
 /** @typedef {import('./api.js').Fired} Fired @typedef {import('./api.js').FullFired} FullFired @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, div, header, i, li, p, span, strong, ul } = tags;
 
@@ -17,8 +33,9 @@ const tone = (/** @type {string} */ event) => (bad.test(event) ? 'bad' : warn.te
 
 /** @param {Fired} e @param {boolean} current */
 const row = (e, current) =>
-  a(
-    { href: link(`events/${e.id}`), 'aria-current': current ? 'true' : undefined },
+  rowLink(
+    `events/${e.id}`,
+    current,
     span(
       { class: 'line' },
       i({ class: 'bead ' + tone(e.event), 'aria-hidden': 'true' }),
@@ -46,9 +63,9 @@ export function Events({ id }) {
     count: Math.min(list.total, info?.events_kept ?? Infinity),
     open: !!id,
     home: link('events'),
-    side: info && span({ class: 'dim' }, `latest ${info.events_kept.toLocaleString('en')} kept`),
+    side: info && span({ class: 'dim' }, `latest ${num(info.events_kept)} kept`),
     tools: [
-      h(Search, { value: search.typed, onInput: search.type, label: 'Search address, subject, id, body' }),
+      h(Search, { search, label: 'Search address, subject, id, body' }),
       div(
         { class: 'tools' },
         h(Select, {
@@ -56,7 +73,7 @@ export function Events({ id }) {
           hidden: true,
           value: event,
           onChange: setEvent,
-          options: [['', 'All events'], ...(info?.events ?? []).map(n => /** @type {[string, string]} */ ([n, n]))],
+          options: [['', 'All events'], ...same(info?.events ?? [])],
         }),
       ),
     ],
@@ -83,17 +100,13 @@ export function Events({ id }) {
 function Opened({ id }) {
   const { record: e, error } = /** @type {{record?: FullFired, error?: string}} */ (useRecord('/events/' + id, ''));
   if (error) return empty('warn', 'Not found', error);
-  if (!e) return div({ class: 'loading', 'aria-busy': 'true' });
+  if (!e) return loading();
   return article(
     header(
       { class: 'head' },
       h(Heading, { text: e.event }),
       about(e),
-      p(
-        { class: 'meta' },
-        when(e.time, true),
-        e.event_id && span({ class: 'id' }, e.event_id, h(Copy, { value: e.event_id, label: 'Copy event id' })),
-      ),
+      p({ class: 'meta' }, when(e.time, true), e.event_id && idOf(e.event_id, 'Copy event id')),
       div(
         { class: 'actions', role: 'group', 'aria-label': 'Related' },
         e.message_id && a({ class: 'button', href: `#/inbox/${e.message_id}/history` }, icon('inbox'), 'Message'),
@@ -112,18 +125,15 @@ function Opened({ id }) {
 
 /** One delivery of the event. @param {{id: string}} props */
 function Heard({ id }) {
-  const { data: d, error } = /** @type {ReturnType<typeof useFetch<FullDelivery>>} */ (
-    useFetch('/deliveries/' + id, ['delivery'])
-  );
+  const { data: d, error } = /** @type {Fetched<FullDelivery>} */ (useFetch('/deliveries/' + id, ['delivery']));
   if (error) return li(span({ class: 'dim' }, `${id}: ${error}`));
   if (!d) return li(div({ class: 'dim' }, id));
-  return li(
-    a(
-      { href: `#/deliveries/${id}` },
-      icon('hook'),
-      span({ class: 'cut' }, `webhook ${d.webhook_id} `, span({ class: 'dim mono' }, d.url)),
-      h(Track, { d }),
-      state(d),
-    ),
+  return linkLine(
+    id,
+    `#/deliveries/${id}`,
+    'hook',
+    span({ class: 'cut' }, `webhook ${d.webhook_id} `, span({ class: 'dim mono' }, d.url)),
+    h(Track, { d }),
+    state(d),
   );
 }

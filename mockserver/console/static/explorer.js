@@ -4,7 +4,7 @@ import { h, useEffect, useState } from './vendor/preact.js';
 import { base, call } from './api.js';
 import { link, useSearch } from './place.js';
 import { load, programs } from './programs.js';
-import { Rows } from './rows.js';
+import { Rows, rowLink } from './rows.js';
 import { useSession } from './session.js';
 import { took } from './time.js';
 import {
@@ -18,37 +18,21 @@ import {
   chip,
   code,
   empty,
+  grid,
   icon,
   json,
+  loading,
+  num,
   pairs,
   seen,
+  submits,
   tags,
 } from './ui.js';
 /**
  * @typedef {import('./programs.js').Parameter} Parameter @typedef {import('./programs.js').Operation} Operation @typedef {import('./programs.js').Request} Request
  * @typedef {{status: number, statusText: string, ms: number, headers: [string, string][], body: string}} Result
  */
-const {
-  a,
-  article,
-  button,
-  div,
-  form,
-  h3,
-  header,
-  label,
-  p,
-  section,
-  span,
-  strong,
-  table,
-  tbody,
-  td,
-  textarea,
-  th,
-  thead,
-  tr,
-} = tags;
+const { article, button, div, form, h3, header, label, p, section, span, strong, textarea } = tags;
 
 /** The maximum number of characters of a response that are shown. */
 const most = 200_000;
@@ -71,7 +55,7 @@ export function Explorer({ id }) {
     count: rows?.length,
     open: !!id,
     home: link('api'),
-    tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, resource' }),
+    tools: h(Search, { search, label: 'Search path, operation, resource' }),
     list: h(Rows, {
       list: { key: search.query, rows, total: rows?.length ?? 0, error: '', look: () => {} },
       current: id,
@@ -84,7 +68,7 @@ export function Explorer({ id }) {
       : id
         ? all
           ? empty('warn', 'Not found', `The API has no operation ${id}.`)
-          : div({ class: 'loading', 'aria-busy': 'true' })
+          : loading()
         : empty(
             'send',
             'No operation selected',
@@ -95,8 +79,9 @@ export function Explorer({ id }) {
 
 /** @param {Operation} o @param {boolean} current */
 const row = (o, current) =>
-  a(
-    { href: link(`api/${o.id}`), 'aria-current': current ? 'true' : undefined },
+  rowLink(
+    `api/${o.id}`,
+    current,
     span(
       { class: 'line' },
       span({ class: `method ${o.method.toLowerCase()}` }, o.method),
@@ -169,10 +154,7 @@ function Opened({ o }) {
   }, [info]);
   const missing = (o.parameters ?? []).find(x => x.in === 'path' && !values[x.name]);
   const request = { method: o.method, url: urlOf(o, values), token, body: o.body ? body : '' };
-  const submit = (/** @type {Event} */ e) => {
-    e.preventDefault();
-    send(request).then(setResult, error => setResult(`No response: ${error.message}`));
-  };
+  const submit = submits(() => send(request).then(setResult, e => setResult(`No response: ${e.message}`)));
   return article(
     { class: 'explorer' },
     header(
@@ -260,15 +242,12 @@ function Shown({ result }) {
       { class: 'meta', role: 'status' },
       chip(good ? 'ok' : 'bad', good ? 'check' : 'cross', `${result.status} ${result.statusText}`),
       span(took(result.ms)),
-      span(`${result.body.length.toLocaleString('en')} characters`),
+      span(`${num(result.body.length)} characters`),
     ),
     pairs(result.headers.map(([name, value]) => [name, seen(value)])),
     result.body &&
       (result.body.length > most
-        ? [
-            p({ class: 'dim' }, `Only the first ${most.toLocaleString('en')} characters are shown.`),
-            code(result.body.slice(0, most)),
-          ]
+        ? [p({ class: 'dim' }, `Only the first ${num(most)} characters are shown.`), code(result.body.slice(0, most))]
         : json(result.body, true)),
   );
 }
@@ -278,19 +257,12 @@ const Fields = ({ title, rows }) =>
   section(
     { class: 'part' },
     h3(title),
-    table(
-      { class: 'table' },
-      thead(tr(th({ scope: 'col' }, 'Name'), th({ scope: 'col' }, 'Type'), th({ scope: 'col' }, 'Description'))),
-      tbody(
-        rows.map(x =>
-          tr(
-            { key: x.name },
-            td(span({ class: 'mono' }, x.name), x.optional ? '' : ' *'),
-            td(span({ class: 'mono' }, x.type)),
-            td(x.description),
-          ),
-        ),
-      ),
+    grid(
+      ['Name', 'Type', 'Description'],
+      rows.map(x => [
+        x.name,
+        [[span({ class: 'mono' }, x.name), x.optional ? '' : ' *'], span({ class: 'mono' }, x.type), x.description],
+      ]),
     ),
     rows.some(x => !x.optional) && p({ class: 'dim' }, '* required'),
   );

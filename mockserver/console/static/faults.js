@@ -3,10 +3,31 @@
 import { h, useEffect, useRef, useState } from './vendor/preact.js';
 import { call, useFetch } from './api.js';
 import { usePlace } from './place.js';
-import { Choice, Doing, Field, Page, Select, Tick, attempt, chip, counted, empty, icon, pairs, tags } from './ui.js';
+import {
+  Choice,
+  Doing,
+  Field,
+  Page,
+  Select,
+  Tick,
+  attempt,
+  chip,
+  counted,
+  empty,
+  icon,
+  iconButton,
+  loadingFailed,
+  num,
+  optionsOf,
+  pairs,
+  press,
+  submits,
+  tags,
+} from './ui.js';
 import { accountFilter, look, useSession } from './session.js';
 import { Confirmation, removeRules } from './state.js';
 import { useWebhooks } from './webhooks.js';
+/** @import { Fetched } from './api.js' */
 /**
  * @typedef {{account_id?: number, operation?: string, method?: string, path?: string, event?: string, webhook_id?: string, nth?: number, every?: number, probability?: number, times?: number, action: string, after_processing?: boolean,
  *   delay_ms?: number, status?: number, retry_after?: string, body?: string, location?: string, size?: number}} Fault
@@ -73,7 +94,7 @@ function what(r, actions) {
     r.retry_after && `Retry-After: ${r.retry_after}`,
     r.delay_ms && `${r.delay_ms} ms`,
     r.location,
-    r.size && `${r.size.toLocaleString('en')} bytes`,
+    r.size && `${num(r.size)} bytes`,
     r.after_processing && 'after processing',
     r.body && `“${r.body.slice(0, 60)}”`,
   ];
@@ -89,8 +110,8 @@ export function Faults() {
     data: plan,
     error,
     reload,
-  } = /** @type {ReturnType<typeof useFetch<Plan>>} */ (useFetch('/faults', ['fault', 'request', 'delivery']));
-  if (error && !plan) return h(Page, { title: 'Faults', children: empty('warn', 'Loading failed', error) });
+  } = /** @type {Fetched<Plan>} */ (useFetch('/faults', ['fault', 'request', 'delivery']));
+  if (error && !plan) return h(Page, { title: 'Faults', children: loadingFailed(error) });
   if (!plan) return null;
   const change = (/** @type {() => Promise<any>} */ f, /** @type {string} */ text) =>
     attempt(f, () => [text]).then(done => {
@@ -122,7 +143,7 @@ export function Faults() {
       h(
         Doing,
         { label: 'All rules' },
-        button({ type: 'button', class: 'button', onClick: () => setRemoving(true) }, icon('trash'), 'Remove all'),
+        press('trash', 'Remove all', () => setRemoving(true)),
       ),
     children: h(
       Doing,
@@ -141,13 +162,7 @@ export function Faults() {
         ),
       div(
         { class: 'presets', role: 'group', 'aria-label': 'Ready-made rules' },
-        presets.map(([name, title, f]) =>
-          button(
-            { type: 'button', class: 'button', key: name, title, onClick: () => add({ ...mine, ...f }) },
-            icon('plus'),
-            name,
-          ),
-        ),
+        presets.map(([name, title, f]) => press('plus', name, () => add({ ...mine, ...f }), { key: name, title })),
       ),
       rules.length
         ? ul(
@@ -198,19 +213,12 @@ const RuleRow = ({ r, actions, change, edit }) =>
     }),
     div({ class: 'rule' }, div(strong(about(r)), span({ class: 'dim' }, ' · ', which(r))), div(what(r, actions))),
     chip(r.hits ? 'warn' : '', r.hits ? 'bolt' : '', `${r.hits} of ${r.calls} affected`),
-    button(
-      { type: 'button', class: 'bare', title: 'Edit', 'aria-label': `Edit rule ${r.id}`, onClick: () => edit(r) },
-      icon('page'),
-    ),
-    button(
-      {
-        type: 'button',
-        class: 'bare',
-        title: 'Remove',
-        'aria-label': `Remove rule ${r.id}`,
-        onClick: () => change(() => call('DELETE', `/faults/${r.id}`), `Rule ${r.id} removed.`),
-      },
-      icon('trash'),
+    iconButton('page', `Edit rule ${r.id}`, () => edit(r), { title: 'Edit' }),
+    iconButton(
+      'trash',
+      `Remove rule ${r.id}`,
+      () => change(() => call('DELETE', `/faults/${r.id}`), `Rule ${r.id} removed.`),
+      { title: 'Remove' },
     ),
   );
 
@@ -255,10 +263,7 @@ function RuleForm({ rule, title, plan: { action_details: actions, operations }, 
     setTarget(s);
     set(old => ({ ...old, action: of(s)[0].action }));
   };
-  const submit = (/** @type {Event} */ e) => {
-    e.preventDefault();
-    send(faultOf(target, f, fields));
-  };
+  const submit = submits(() => send(faultOf(target, f, fields)));
   const text = (/** @type {string} */ name) => String(f[name] ?? '');
   const field = (/** @type {string} */ name, /** @type {string} */ label, extra = {}) =>
     h(Field, { label, value: text(name), onInput: put(name), ...extra });
@@ -272,7 +277,7 @@ function RuleForm({ rule, title, plan: { action_details: actions, operations }, 
       label,
       value: text(name),
       onChange: put(name),
-      options: [['', 'Any'], ...values.map((v, n) => /** @type {[string, string]} */ ([v, about(v, n)]))],
+      options: [['', 'Any'], ...optionsOf(values, (v, n) => [v, about(v, n)])],
     });
   return form(
     { class: 'card form', onSubmit: submit },
@@ -354,7 +359,7 @@ function RuleForm({ rule, title, plan: { action_details: actions, operations }, 
     div(
       { class: 'actions' },
       button({ class: 'button main' }, icon(cancel ? 'check' : 'plus'), cancel ? 'Save rule' : 'Add rule'),
-      cancel && button({ type: 'button', class: 'button', onClick: cancel }, 'Cancel'),
+      cancel && press('', 'Cancel', cancel),
     ),
   );
 }
@@ -384,10 +389,7 @@ function Settings({ seed, lookup, change }) {
   const [typed, setTyped] = useState('');
   const reseed = (/** @type {string} */ body) =>
     change(() => call('PUT', '/faults/seed', `{"seed":${body}}`), 'The seed was set, and all counts were reset.');
-  const submit = (/** @type {Event} */ e) => {
-    e.preventDefault();
-    reseed(typed || String(seed));
-  };
+  const submit = submits(() => reseed(typed || String(seed)));
   return section(
     { class: 'stack2', 'aria-label': 'Settings' },
     form(
@@ -404,7 +406,7 @@ function Settings({ seed, lookup, change }) {
       div(
         { class: 'actions' },
         button({ class: 'button' }, icon('retry'), 'Set seed'),
-        button({ type: 'button', class: 'button', onClick: () => reseed('0') }, icon('dice'), 'Set a random seed'),
+        press('dice', 'Set a random seed', () => reseed('0')),
       ),
     ),
     fieldset(

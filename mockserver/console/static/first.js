@@ -2,8 +2,8 @@
 import { h, useState } from './vendor/preact.js';
 import { base, call } from './api.js';
 import { ofAccount, useSession } from './session.js';
-import { Choice, Copy, Doing, attempt, code, icon, quote, tags } from './ui.js';
-const { button, div, h2, p } = tags;
+import { Choice, Copy, Doing, attempt, code, icon, press, quote, same, tags } from './ui.js';
+const { div, h2, p } = tags;
 
 const mail = {
   email: 'ada@example.org',
@@ -55,16 +55,8 @@ export function First() {
     icon('inbox'),
     h2('Nothing sent yet'),
     p({ class: 'dim' }, 'Send an email. It appears here immediately.'),
-    h(
-      Doing,
-      { label: 'Try it' },
-      button(
-        { type: 'button', class: 'button main', disabled: !account, onClick: send },
-        icon('send'),
-        'Send a test email',
-      ),
-    ),
-    h(Choice, { label: 'Language', value: language, onChange: speak, options: Object.keys(snippets).map(l => [l, l]) }),
+    h(Doing, { label: 'Try it' }, press('send', 'Send a test email', send, { class: 'main', disabled: !account })),
+    h(Choice, { label: 'Language', value: language, onChange: speak, options: same(Object.keys(snippets)) }),
     code(text),
     h(Copy, { value: text, label: `Copy ${language}`, text: 'Copy' }),
     !info?.default_token && p({ class: 'dim' }, 'TOKEN is an access token of the server.'),

@@ -1,16 +1,16 @@
 // The inbox: all sent messages, and buttons that simulate recipient actions.
 import { h, useEffect, useMemo, useState } from './vendor/preact.js';
-import { href, text, useChanges, useRecord } from './api.js';
+import { href, queryOf, text, useChanges, useRecord } from './api.js';
 import { Checks, useChecks } from './checks.js';
 import { First } from './first.js';
 import { useList } from './list.js';
 import { go, link, useSearch } from './place.js';
+import { Preview } from './templates.js';
 import { act } from './recipients.js';
 import { Rows } from './rows.js';
 import { Selected, useSelection } from './selection.js';
 import { when } from './time.js';
 import {
-  Choice,
   Copy,
   Doing,
   Heading,
@@ -24,8 +24,12 @@ import {
   counted,
   empty,
   icon,
+  iconButton,
   key,
+  loading,
+  num,
   pairs,
+  press,
   seen,
   tags,
 } from './ui.js';
@@ -33,7 +37,7 @@ import { accountFilter, useSession } from './session.js';
 import { Named, Why } from './why.js';
 import { markAllRead, markRead, setUnread, unreadOf, useUnread } from './unread.js';
 /** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
-const { a, article, bdi, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;
+const { a, article, bdi, div, header, kbd, li, ol, p, pre, span, strong } = tags;
 
 /** @type {Record<string, string>} */
 const kinds = { email_api: 'Email API', campaign: 'Campaign', workflow: 'Workflow', transactional: 'Transactional' };
@@ -112,20 +116,7 @@ function useMarks(rows, all) {
   const newest = rows?.[0];
   return {
     ...unread,
-    markAll:
-      all &&
-      unread.count > 0 &&
-      newest &&
-      button(
-        {
-          type: 'button',
-          class: 'bare',
-          title: 'Mark all as read',
-          'aria-label': 'Mark all as read',
-          onClick: () => markAllRead(newest),
-        },
-        icon('check'),
-      ),
+    markAll: all && unread.count > 0 && newest && iconButton('check', 'Mark all as read', () => markAllRead(newest)),
   };
 }
 
@@ -144,7 +135,7 @@ export function Inbox({ id, tab }) {
     if (opened) markRead(opened);
   }, [opened?.id]);
   const selection = useSelection(list.key, list.rows);
-  const query = '?' + new URLSearchParams(Object.entries(filter).filter(([, v]) => v));
+  const query = '?' + queryOf(filter);
   return h(Split, {
     title: 'Inbox',
     count: list.total,
@@ -171,7 +162,7 @@ export function Inbox({ id, tab }) {
             Object.assign(document.createElement('a'), { href: href(`/outbox.${kind}${query}`), download: '' }).click(),
         }),
     ],
-    tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search subject, address, state' }),
+    tools: h(Search, { search, label: 'Search subject, address, state' }),
     list: [
       h(Rows, {
         list,
@@ -238,7 +229,7 @@ function Opened({ id, at, tab, summary, next }) {
     useRecord('/outbox/' + id, JSON.stringify([summary, fired]))
   );
   if (error) return empty('warn', 'Not found', error);
-  if (!m) return div({ class: 'loading', 'aria-busy': 'true' });
+  if (!m) return loading();
   return article(
     header(
       { class: 'head' },
@@ -277,7 +268,7 @@ function Opened({ id, at, tab, summary, next }) {
           label: 'HTML',
           panel: () =>
             m.html
-              ? h(Preview, { id, subject: m.subject })
+              ? h(Html, { id, subject: m.subject })
               : empty('mail', 'No HTML', 'This message has no HTML part, only text.'),
         },
         {
@@ -309,7 +300,7 @@ function Acts({ ids, query = '', links, onList, after, gone = after }) {
   const acts = (/** @type {string} */ action, body = {}) =>
     act(query, { action, ids, ...body }).then(action === 'delete' ? gone : after);
   return [
-    button({ type: 'button', class: 'button', onClick: () => acts('open'), ...key('o') }, icon('eye'), 'Open'),
+    press('eye', 'Open', () => acts('open'), key('o')),
     links
       ? links.length > 0 &&
         h(Menu, {
@@ -319,7 +310,7 @@ function Acts({ ids, query = '', links, onList, after, gone = after }) {
           items: [...new Set(links)].map(l => ({ value: l, label: l })),
           onPick: url => acts('click', { url }),
         })
-      : button({ type: 'button', class: 'button', onClick: () => acts('click'), ...key('c') }, icon('hand'), 'Click'),
+      : press('hand', 'Click', () => acts('click'), key('c')),
     h(Menu, {
       label: 'Bounce',
       sign: 'cross',
@@ -350,11 +341,7 @@ function Acts({ ids, query = '', links, onList, after, gone = after }) {
         { value: 'global-unsubscribe', label: 'From all email', note: 'suppression list' },
       ],
     }),
-    button(
-      { type: 'button', class: 'button', onClick: () => acts('delete'), ...key('Delete') },
-      icon('trash'),
-      'Delete',
-    ),
+    press('trash', 'Delete', () => acts('delete'), key('Delete')),
   ];
 }
 
@@ -388,11 +375,7 @@ const Actions = ({ m, next }) =>
         span({ class: 'dim', 'aria-hidden': 'true' }, 'Recipient:'),
         m.confirmation &&
           !m.confirmed &&
-          button(
-            { type: 'button', class: 'button main', onClick: () => act('', { action: 'confirm', ids: [m.id] }) },
-            icon('check'),
-            'Confirm',
-          ),
+          press('check', 'Confirm', () => act('', { action: 'confirm', ids: [m.id] }), { class: 'main' }),
         h(Acts, {
           ids: [m.id],
           links: m.links,
@@ -401,49 +384,19 @@ const Actions = ({ m, next }) =>
         }),
       );
 
-/** The HTML in a frame with its own origin, without scripts and without network access. @param {{id: string, subject: string}} props */
-function Preview({ id, subject }) {
-  const [width, setWidth] = useState('full');
-  const [scheme, setScheme] = useState('light');
+/** The HTML of a message. @param {{id: string, subject: string}} props */
+function Html({ id, subject }) {
   const [remote, setRemote] = useState(false);
   const src = href(`/outbox/${id}/html${remote ? '?remote=1' : ''}`);
-  return div(
-    { class: 'preview' },
-    div(
-      { class: 'bar' },
-      h(Choice, {
-        label: 'Width',
-        value: width,
-        onChange: setWidth,
-        options: [
-          ['full', 'Full'],
-          ['600', '600'],
-          ['360', '360'],
-        ],
-      }),
-      h(Choice, {
-        label: 'Color scheme of the email',
-        value: scheme,
-        onChange: setScheme,
-        options: [
-          ['light', 'Light'],
-          ['dark', 'Dark'],
-        ],
-      }),
+  return h(Preview, {
+    title: `HTML of ${subject}`,
+    src,
+    width: 'full',
+    children: [
       h(Tick, { label: 'Remote images', checked: remote, onChange: setRemote }),
       a({ class: 'button quiet', href: src, target: '_blank', rel: 'noopener' }, icon('out'), 'New tab'),
-    ),
-    div(
-      { class: 'stage', 'data-scheme': scheme },
-      iframe({
-        title: `HTML of ${subject}`,
-        src,
-        sandbox: 'allow-popups allow-popups-to-escape-sandbox',
-        referrerpolicy: 'no-referrer',
-        style: { colorScheme: scheme, maxWidth: width === 'full' ? '100%' : width + 'px' }, // sets prefers-color-scheme in the email
-      }),
-    ),
-  );
+    ],
+  });
 }
 
 /** The link that downloads a message. @param {string} id @param {string} [text] */
@@ -469,7 +422,7 @@ function Source({ id }) {
   return [
     div(
       { class: 'bar' },
-      span({ class: 'dim' }, `${s.length.toLocaleString('en')} characters`),
+      span({ class: 'dim' }, `${num(s.length)} characters`),
       download(id, 'Download .eml'),
       h(Copy, { value: s, label: 'Copy source', text: 'Copy' }),
     ),

@@ -1,15 +1,32 @@
 // Lists: the status of their contacts, and how contacts join.
 import { h } from './vendor/preact.js';
-import { call, useFetch } from './api.js';
+import { call, queryOf, useFetch } from './api.js';
 import { Whole, legend } from './chart.js';
 import { Create, words } from './create.js';
 import { Import, contactsPart, importInto, imported, pasted, rejected } from './import.js';
 import { useSearch } from './place.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
 import { when } from './time.js';
-import { Copy, Doing, Page, Search, attempt, chip, counted, empty, icon, seen, tags } from './ui.js';
+import {
+  Doing,
+  Page,
+  Search,
+  attempt,
+  chip,
+  counted,
+  empty,
+  icon,
+  idOf,
+  loading,
+  loadingFailed,
+  num,
+  press,
+  seen,
+  tags,
+} from './ui.js';
+/** @import { Fetched } from './api.js' */
 /** @typedef {import('./overview.js').Counts} Counts @typedef {{id: string, name: string, policy_accepted: boolean, created_on: string, contacts: Counts}} List */
-const { a, button, div, li, p, span, strong, ul } = tags;
+const { a, div, li, p, strong, ul } = tags;
 
 /** @type {Record<string, string>} the colors of statuses */
 const colors = { active: 'ok', pending: 'warn', unsubscribed: 'mid', bounced: 'bad', spam: 'worse', deleted: 'gone' };
@@ -17,25 +34,20 @@ const colors = { active: 'ok', pending: 'warn', unsubscribed: 'mid', bounced: 'b
 export function Lists() {
   useSession();
   const search = useSearch();
-  const query = new URLSearchParams({
-    limit: '200',
-    ...(search.query && { search: search.query }),
-    ...(accountFilter() && { account_id: accountFilter() }),
-  });
-  const { data, error, reload } =
-    /** @type {ReturnType<typeof useFetch<{data: List[], total: number, has_more: boolean}>>} */ (
-      useFetch('/lists?' + query, ['records', 'message'])
-    );
+  const query = queryOf({ limit: '200', search: search.query, account_id: accountFilter() });
+  const { data, error, reload } = /** @type {Fetched<{data: List[], total: number, has_more: boolean}>} */ (
+    useFetch('/lists?' + query, ['records', 'message'])
+  );
   return h(Page, {
     title: 'Lists',
     count: data?.total,
     side: h(NewList, { main: true }),
     children: [
-      div({ class: 'find' }, h(Search, { value: search.typed, onInput: search.type, label: 'Search name' })),
+      div({ class: 'find' }, h(Search, { search, label: 'Search name' })),
       error
-        ? empty('warn', 'Loading failed', error)
+        ? loadingFailed(error)
         : !data
-          ? div({ class: 'loading', 'aria-busy': 'true' })
+          ? loading()
           : !data.data.length
             ? search.query
               ? empty('search', 'List not found', 'Try fewer words.')
@@ -59,11 +71,6 @@ export function Lists() {
 function Card({ l, reload }) {
   const counts = Object.entries(l.contacts);
   const all = counts.reduce((sum, [, n]) => sum + n, 0);
-  const accept = () =>
-    attempt(
-      () => call('POST', ofAccount(`/lists/${l.id}/accept-policy`)),
-      () => [`Anti-spam policy of ${l.name} accepted.`],
-    ).then(reload);
   return li(
     { class: 'card' },
     div(
@@ -73,7 +80,7 @@ function Card({ l, reload }) {
     ),
     p(
       { class: 'dim' },
-      span({ class: 'id' }, `list ${l.id}`, h(Copy, { value: l.id, label: 'Copy list id' })),
+      idOf(l.id, 'Copy list id', `list ${l.id}`),
       ' · created ',
       when(l.created_on),
       ' · ',
@@ -90,7 +97,7 @@ function Card({ l, reload }) {
             a(
               { href: `#/contacts/${l.id}?status=${s}` },
               legend(colors[s] ?? 'bad', s),
-              strong({ class: 'num' }, n.toLocaleString('en')),
+              strong({ class: 'num' }, num(n)),
             ),
           ),
         ),
@@ -104,26 +111,23 @@ function Card({ l, reload }) {
       ),
     div(
       { class: 'actions' },
-      !l.policy_accepted &&
-        h(
-          Doing,
-          { label: 'Policy' },
-          button(
-            {
-              type: 'button',
-              class: 'button',
-              onClick: accept,
-              title: 'Sending to the list requires an accepted policy',
-            },
-            icon('check'),
-            'Accept policy',
-          ),
-        ),
+      !l.policy_accepted && h(AcceptPolicy, { id: l.id, name: l.name, sign: 'check', reload }),
       a({ class: 'button', href: `#/contacts/${l.id}` }, icon('people'), 'Contacts'),
       h(NewContact, { list: { id: l.id, name: l.name } }),
       h(Import, { list: l }),
     ),
   );
+}
+
+/** The button that accepts the anti-spam policy of a list. @param {{id: string|number, name: string, sign?: string, reload: () => void}} props */
+export function AcceptPolicy({ id, name, sign = '', reload }) {
+  const accept = () =>
+    attempt(
+      () => call('POST', ofAccount(`/lists/${id}/accept-policy`)),
+      () => [`Anti-spam policy of ${name} accepted.`],
+    ).then(reload);
+  const title = 'Sending to the list requires an accepted policy';
+  return h(Doing, { label: 'Policy' }, press(sign, 'Accept policy', accept, { title }));
 }
 
 /** @param {{main?: boolean}} props */

@@ -1,15 +1,16 @@
 // The overview: all resources, the activity per minute, and the pending work with its
 // reason.
 import { h } from './vendor/preact.js';
-import { useFetch } from './api.js';
+import { queryOf, useFetch } from './api.js';
 import { Bars, legend, percent } from './chart.js';
-import { pass } from './clock.js';
+import { AdvanceTo } from './clock.js';
 import { First } from './first.js';
 import { useParam } from './place.js';
 import { State } from './state.js';
 import { accountFilter, useSession } from './session.js';
 import { Countdown, useNow, when } from './time.js';
-import { Choice, Doing, Page, counted, empty, icon, seen, tags } from './ui.js';
+import { Choice, Page, counted, icon, loading, loadingFailed, num, seen, tags } from './ui.js';
+/** @import { Fetched } from './api.js' */
 /**
  * @typedef {{sent: number, bounced: number, opened: number, clicked: number, unsubscribed: number, global_unsubscribed: number, reported_as_spam: number}} Outcome
  * @typedef {Record<string, number>} Counts of contacts, by status
@@ -17,27 +18,8 @@ import { Choice, Doing, Page, counted, empty, icon, seen, tags } from './ui.js';
  * @typedef {{why: string, n: number, until?: string, webhook_id?: string, url?: string, campaign_id?: number, list_id?: number, name?: string}} Waiting
  * @typedef {{messages: Outcome, contacts: Counts, deliveries: Record<string, number>, resources: Record<string, number>, events: number, attempts: number, failed: number, minutes: Minute[], waiting: Waiting[]}} View
  */
-const {
-  a,
-  button,
-  caption,
-  details,
-  div,
-  h2,
-  li,
-  p,
-  section,
-  span,
-  strong,
-  summary,
-  table,
-  tbody,
-  td,
-  th,
-  thead,
-  tr,
-  ul,
-} = tags;
+const { a, caption, details, div, h2, li, p, section, span, strong, summary, table, tbody, td, th, thead, tr, ul } =
+  tags;
 
 /** @type {[string, string, number, string][]} the parameter, words, minutes and short label of each period */
 const spans = [
@@ -52,16 +34,11 @@ export function Overview() {
   useSession();
   const [span, setSpan] = useParam('span');
   const [, words, minutes] = spans.find(([name]) => name === span) ?? spans[0];
-  const query = new URLSearchParams({
-    minutes: String(minutes),
-    ...(accountFilter() && { account_id: accountFilter() }),
-  });
-  const { data: view, error } = /** @type {ReturnType<typeof useFetch<View>>} */ (
+  const query = queryOf({ minutes: String(minutes), account_id: accountFilter() });
+  const { data: view, error } = /** @type {Fetched<View>} */ (
     useFetch('/overview?' + query, ['message', 'delivery', 'event', 'records', 'clock', 'fault'])
   );
-  const status = error
-    ? empty('warn', 'Loading failed', error)
-    : !view && div({ class: 'loading', 'aria-busy': 'true' });
+  const status = error ? loadingFailed(error) : !view && loading();
   const pick = h(Choice, {
     label: 'Period',
     value: span,
@@ -91,23 +68,23 @@ function Counted({ view: { messages: m, contacts: c, deliveries: d, resources: r
     { class: 'tiles', 'aria-label': 'Records' },
     tile('inbox', 'inbox', 'Messages sent', m.sent, [
       m.opened && `${percent(m.opened, m.sent)} opened`,
-      m.bounced && `${m.bounced.toLocaleString('en')} bounced`,
+      m.bounced && `${num(m.bounced)} bounced`,
     ]),
     tile('events', 'pulse', 'Events', events, []),
     tile('deliveries', 'hook', 'Delivered', d.delivered, [
-      waiting && `${waiting.toLocaleString('en')} in progress`,
-      d.failed && `${d.failed.toLocaleString('en')} failed`,
-      d.dropped && `${d.dropped.toLocaleString('en')} dropped`,
+      waiting && `${num(waiting)} in progress`,
+      d.failed && `${num(d.failed)} failed`,
+      d.dropped && `${num(d.dropped)} dropped`,
     ]),
-    tile('deliveries', 'retry', 'Attempts', attempts, [failed && `${failed.toLocaleString('en')} failed`]),
+    tile('deliveries', 'retry', 'Attempts', attempts, [failed && `${num(failed)} failed`]),
     tile('contacts', 'people', 'Active contacts', c.active, [
-      c.pending && `${c.pending.toLocaleString('en')} pending`,
+      c.pending && `${num(c.pending)} pending`,
       `on ${counted(r.lists, 'list')}`,
     ]),
     tile('templates', 'page', 'Templates', r.templates, []),
     tile('campaigns', 'horn', 'Campaigns', r.campaigns, [r.workflows && counted(r.workflows, 'workflow')]),
     tile('suppressed', 'block', 'Suppressed', r.suppressed, [
-      m.reported_as_spam && `${m.reported_as_spam.toLocaleString('en')} reported spam`,
+      m.reported_as_spam && `${num(m.reported_as_spam)} reported spam`,
     ]),
   );
 }
@@ -119,7 +96,7 @@ const tile = (place, sign, name, n, notes) =>
     a(
       { class: 'tile', href: `#/${place}` },
       span({ class: 'name' }, icon(sign), name),
-      strong({ class: 'num' }, n.toLocaleString('en')),
+      strong({ class: 'num' }, num(n)),
       span({ class: 'dim' }, notes.filter(Boolean).join('\u00a0· ')),
     ),
   );
@@ -213,7 +190,7 @@ function series(title, name, all, each, words) {
   const failed = (/** @type {typeof all[0]} */ x) => (name === 'attempts' ? x.failed : 0);
   return div(
     { class: 'series', key: name },
-    span({ class: 'name' }, strong(title), span({ class: 'dim num' }, sum.toLocaleString('en'))),
+    span({ class: 'name' }, strong(title), span({ class: 'dim num' }, num(sum))),
     h(Bars, {
       label: `${title}: ${sum} in the last ${words}, at most ${most} in ${each === 1 ? 'a minute' : each + ' minutes'}`,
       bars: all.map(x => ({
@@ -222,7 +199,7 @@ function series(title, name, all, each, words) {
         title: `${clock(x.from)}: ${x[name]} ${name}${failed(x) ? `, ${failed(x)} failed` : ''}`,
       })),
     }),
-    span({ class: 'dim num most' }, most ? `max ${most.toLocaleString('en')}` : ''),
+    span({ class: 'dim num most' }, most ? `max ${num(most)}` : ''),
   );
 }
 
@@ -259,15 +236,7 @@ function Row({ w }) {
     icon(sign),
     div({ class: 'about' }, what(w), p({ class: 'dim' }, why)),
     until && span({ class: 'until' }, 'in ', h(Countdown, { to: until })),
-    until &&
-      h(
-        Doing,
-        { label: 'Clock' },
-        button(
-          { type: 'button', class: 'button', title: 'Advance clock to this time', onClick: () => pass({ to: until }) },
-          'Now',
-        ),
-      ),
+    until && h(AdvanceTo, { to: until, label: 'Clock' }),
   );
 }
 

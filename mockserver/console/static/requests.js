@@ -3,7 +3,7 @@ import { h } from './vendor/preact.js';
 import { base, call, errorsIn, useRecord } from './api.js';
 import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
-import { Rows } from './rows.js';
+import { Rows, rowLink } from './rows.js';
 import { took, when } from './time.js';
 import {
   Choice,
@@ -17,14 +17,19 @@ import {
   chip,
   curl,
   empty,
+  grid,
   icon,
+  idOf,
   json,
+  loading,
+  num,
   pairs,
+  press,
   tags,
 } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Request} Request @typedef {import('./api.js').FullRequest} FullRequest */
-const { a, article, button, div, header, p, span, strong, table, tbody, td, th, thead, tr } = tags;
+const { a, article, div, header, p, span, strong } = tags;
 
 /** The maximum size of a body in the log, in bytes. */
 const loggedBody = 64 << 10;
@@ -41,8 +46,9 @@ function outcome(r) {
 
 /** @param {Request} r @param {boolean} current */
 const row = (r, current) =>
-  a(
-    { href: link(`requests/${r.id}`), 'aria-current': current ? 'true' : undefined },
+  rowLink(
+    `requests/${r.id}`,
+    current,
     span(
       { class: 'line' },
       span({ class: 'method ' + r.method.toLowerCase() }, r.method),
@@ -71,7 +77,7 @@ export function Requests({ id, tab }) {
     open: !!id,
     home: link('requests'),
     tools: [
-      h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, status, body' }),
+      h(Search, { search, label: 'Search path, operation, status, body' }),
       h(Choice, {
         label: 'Status',
         value: status,
@@ -103,7 +109,7 @@ function Opened({ id, tab, summary }) {
     useRecord('/requests/' + id, summary?.status)
   );
   if (error) return empty('warn', 'Not found', error);
-  if (!r) return div({ class: 'loading', 'aria-busy': 'true' });
+  if (!r) return loading();
   const target = r.path + (r.query ? '?' + r.query : ''),
     caller = `user ${r.user_id} of account ${r.account_id}${r.read_only ? ', read-only' : ''}`;
   const cut = new Blob([r.body ?? '']).size >= loggedBody;
@@ -128,7 +134,7 @@ function Opened({ id, tab, summary }) {
         when(r.time, true),
         span(took(r.duration_ms)),
         r.fault && a({ href: '#/faults' }, `fault rule ${r.fault}`),
-        span({ class: 'id' }, r.id, h(Copy, { value: r.id, label: 'Copy request id' })),
+        idOf(r.id, 'Copy request id'),
       ),
       h(
         Doing,
@@ -146,18 +152,11 @@ function Opened({ id, tab, summary }) {
                 label: 'Copy as a Go program, with the token in $TOKEN',
                 text: 'Copy as Go',
               }),
-              button(
-                {
-                  type: 'button',
-                  class: 'button',
-                  title: r.user_id
-                    ? `Send as ${caller}`
-                    : 'Send without a token, because the token of this request is unknown',
-                  onClick: resend,
-                },
-                icon('retry'),
-                'Send again',
-              ),
+              press('retry', 'Send again', resend, {
+                title: r.user_id
+                  ? `Send as ${caller}`
+                  : 'Send without a token, because the token of this request is unknown',
+              }),
             ],
         a(
           { class: 'button', href: `#/faults?${rule}`, title: 'Make a fault rule for requests like this one' },
@@ -181,7 +180,7 @@ function Opened({ id, tab, summary }) {
               ? [
                   div(
                     { class: 'bar' },
-                    span({ class: 'dim' }, `${r.body.length.toLocaleString('en')} characters`),
+                    span({ class: 'dim' }, `${num(r.body.length)} characters`),
                     h(Copy, { value: r.body, label: 'Copy body', text: 'Copy' }),
                   ),
                   json(r.body, true),
@@ -248,19 +247,9 @@ function wrong(r) {
   return div(
     { class: 'wrong' },
     found.length > 0 &&
-      table(
-        { class: 'table' },
-        thead(tr(th({ scope: 'col' }, 'Where'), th({ scope: 'col' }, 'Errors'), th({ scope: 'col' }, 'Type'))),
-        tbody(
-          found.map((m, n) =>
-            tr(
-              { key: n },
-              td(span({ class: 'mono' }, m.where || '–')),
-              td(m.msg),
-              td(span({ class: 'mono dim' }, m.type)),
-            ),
-          ),
-        ),
+      grid(
+        ['Where', 'Errors', 'Type'],
+        found.map((m, n) => [n, [span({ class: 'mono' }, m.where || '–'), m.msg, span({ class: 'mono dim' }, m.type)]]),
       ),
     r.closest &&
       p(

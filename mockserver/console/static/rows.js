@@ -1,16 +1,21 @@
 // The rows of a list. Only the visible rows are rendered.
 import { h, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { useDensity } from './density.js';
+import { link } from './place.js';
 import { tickOf } from './selection.js';
-import { empty, tags } from './ui.js';
-/** @typedef {import('./list.js').Row} Row @typedef {import('./ui.js').VNode} VNode */
+import { empty, loading, num, tags } from './ui.js';
+/** @typedef {import('./list.js').Row} Row @typedef {import('./ui.js').VNode} VNode @typedef {import('./ui.js').Child} Child */
 /** @typedef {{selection: import('./selection.js').Selection, name: (record: any) => string}} Select */
-const { div, li, p, ul } = tags;
+const { a, div, li, p, ul } = tags;
 
 /** The number of rows that are rendered above and below the visible ones. */
 const spare = 8;
 /** The maximum number of rows. Browsers do not lay out more than 17 million pixels. */
 const reach = 200_000;
+
+/** The link of a row. @param {string} path of its record @param {boolean} current @param {Child[]} lines */
+export const rowLink = (path, current, ...lines) =>
+  a({ href: link(path), 'aria-current': current ? 'true' : undefined }, ...lines);
 
 /**
  * The rows of a list, or the reason why there are none.
@@ -19,7 +24,7 @@ const reach = 200_000;
  */
 export function Rows({ list, current, filtered, row, none, unmatched, tall, select }) {
   if (list.error) return empty('warn', 'Loading failed', list.error);
-  if (!list.rows) return div({ class: 'loading', 'aria-busy': 'true' });
+  if (!list.rows) return loading();
   if (!list.rows.length)
     return !filtered ? none : [empty('search', 'No matches', 'Try fewer words, or another filter.'), unmatched];
   return h(Windowed, { key: list.key, list, rows: list.rows, current, row, tall, select });
@@ -62,8 +67,7 @@ function Windowed({ list, rows, current, row, tall, select }) {
         );
       }),
     ),
-    rows.length > count &&
-      p({ class: 'dim' }, `Use the search to find records before the latest ${count.toLocaleString('en')}.`),
+    rows.length > count && p({ class: 'dim' }, `Use the search to find records before the latest ${num(count)}.`),
   );
 }
 

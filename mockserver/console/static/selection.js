@@ -1,8 +1,8 @@
 // The selected records of a list, for one action on all of them.
 import { h, useRef, useState } from './vendor/preact.js';
-import { Doing, counted, icon, tags } from './ui.js';
+import { Doing, counted, iconButton, num, press, tags } from './ui.js';
 /** @typedef {import('./ui.js').Child} Child @typedef {{id: string}} Row */
-const { button, input, label, span } = tags;
+const { input, label, span } = tags;
 
 /**
  * @typedef {{ids: string[], all: boolean, has: (id: string) => boolean, toggle: (id: string, through?: boolean) => void, set: (ids: string[], all?: boolean) => void}} Selection
@@ -58,18 +58,8 @@ export function Selected({ selection, total, onAll, noun, children }) {
     span(
       { class: 'line' },
       span({ class: 'cut', role: 'status' }, `${counted(n, noun)} selected`),
-      n < total &&
-        button({ type: 'button', class: 'button quiet', onClick: onAll }, `Select all ${total.toLocaleString('en')}`),
-      button(
-        {
-          type: 'button',
-          class: 'bare clear',
-          'aria-label': 'Clear selection',
-          title: 'Clear selection',
-          onClick: () => selection.set([]),
-        },
-        icon('cross'),
-      ),
+      n < total && press('', `Select all ${num(total)}`, onAll, { class: 'quiet' }),
+      iconButton('cross', 'Clear selection', () => selection.set([]), { class: 'bare clear' }),
     ),
     children,
   );

@@ -3,10 +3,10 @@
 // is on loopback.
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, href, useRested } from './api.js';
-import { Copy, chip, code, pairs, quote, tags, usePaste } from './ui.js';
+import { Copy, chip, code, idOf, pairs, press, quote, tags, usePaste } from './ui.js';
 import { useSession } from './session.js';
 /** @typedef {import('./api.js').FullDelivery} FullDelivery @typedef {{valid: boolean, reason: string}} Verdict */
-const { button, div, input, label, p, span } = tags;
+const { div, input, label, p } = tags;
 
 /**
  * Verifies the typed value when typing pauses.
@@ -73,19 +73,13 @@ export function Signature({ d }) {
   return div(
     { class: 'stack' },
     pairs([
-      [
-        'X-Service-Signature',
-        span({ class: 'id' }, d.signature, h(Copy, { value: d.signature, label: 'Copy signature' })),
-      ],
+      ['X-Service-Signature', idOf(d.signature, 'Copy signature')],
       ['Computed as', `base64(HMAC-${hash.toUpperCase()}(secret, body as sent))`],
       [
         'Secret',
         [
-          span({ class: 'id' }, masked, h(Copy, { value: d.secret ?? '', label: 'Copy secret' })),
-          button(
-            { type: 'button', class: 'button quiet', 'aria-pressed': String(shown), onClick: () => setShown(!shown) },
-            'Show',
-          ),
+          idOf(d.secret ?? '', 'Copy secret', masked),
+          press('', 'Show', () => setShown(!shown), { class: 'quiet', 'aria-pressed': String(shown) }),
         ],
       ],
     ]),

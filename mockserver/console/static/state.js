@@ -1,9 +1,10 @@
 // The state of the server: its baseline, snapshots and resets. Each button needs at most one confirmation.
 import { h, useState } from './vendor/preact.js';
 import { call, callForAll, href, useFetch } from './api.js';
-import { Choice, Doing, FileButton, attempt, counted, icon, tags } from './ui.js';
+import { Choice, Doing, FileButton, attempt, counted, icon, press, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
-const { a, button, div, h2, p } = tags;
+/** @import { Fetched } from './api.js' */
+const { a, div, h2, p } = tags;
 
 /** @typedef {{label: string, yes: string, sign: string, method: 'POST'|'PUT'|'DELETE', path: string, done: string, title?: string, whole?: boolean, body?: File}} Removal */
 
@@ -79,18 +80,7 @@ export function State() {
           Doing,
           { label: 'State', class: 'actions' },
           [saveBaseline, ...resets].map(r =>
-            button(
-              {
-                type: 'button',
-                class: 'button',
-                key: r.label,
-                title: r.title,
-                disabled: !info,
-                onClick: () => start(r),
-              },
-              icon(r.sign),
-              r.label,
-            ),
+            press(r.sign, r.label, () => start(r), { key: r.label, title: r.title, disabled: !info }),
           ),
           a(
             {
@@ -119,14 +109,13 @@ export function Confirmation({ action, close, after }) {
   const account = action.whole ? '' : accountFilter();
   const one = all ? '' : account;
   const everyone = account || action.whole ? `all ${info?.accounts.length} accounts` : 'the whole server';
-  const { data: view } = /** @type {ReturnType<typeof useFetch<import('./overview.js').View>>} */ (
+  const { data: view } = /** @type {Fetched<import('./overview.js').View>} */ (
     useFetch(action === removeRules ? '' : '/overview?minutes=60' + (one && `&account_id=${one}`), [
       'records',
       'message',
     ])
   );
-  const rules = /** @type {ReturnType<typeof useFetch<import('./faults.js').Plan>>} */ (useFetch('/faults', ['fault']))
-    .data?.data;
+  const rules = /** @type {Fetched<import('./faults.js').Plan>} */ (useFetch('/faults', ['fault'])).data?.data;
   const count = rules && counted(rules.filter(r => !one || String(r.account_id) === one).length, 'rule');
   const counts = !count
     ? []
@@ -163,8 +152,8 @@ export function Confirmation({ action, close, after }) {
     ),
     div(
       { class: 'actions', role: 'group', 'aria-label': 'Really?' },
-      button({ type: 'button', class: 'button bad', onClick: yes }, icon(action.sign), action.yes),
-      button({ type: 'button', class: 'button', onClick: close }, 'Keep it'),
+      press(action.sign, action.yes, yes, { class: 'bad' }),
+      press('', 'Keep it', close),
     ),
   );
 }

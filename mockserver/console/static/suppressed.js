@@ -2,9 +2,24 @@
 import { h, useState } from './vendor/preact.js';
 import { call, useFetch, useRested } from './api.js';
 import { useParam } from './place.js';
-import { when } from './time.js';
-import { Doing, Field, Page, Pager, attempt, empty, icon, tags, usePages, useRanOut } from './ui.js';
+import { whenUnix } from './time.js';
+import {
+  Doing,
+  Field,
+  Page,
+  Pager,
+  attempt,
+  empty,
+  icon,
+  loading,
+  loadingFailed,
+  press,
+  tags,
+  usePages,
+  useRanOut,
+} from './ui.js';
 import { ofAccount, useSession } from './session.js';
+/** @import { Fetched } from './api.js' */
 /** @typedef {{email: string, created_on?: number}} Entry @typedef {{data: Entry[], pagination?: {count?: number}}} Entries */
 const { button, div, form, p, span, table, tbody, td, th, thead, tr } = tags;
 
@@ -38,7 +53,7 @@ export function Suppressed() {
   const path = ofAccount(
     filter ? '/suppressed-emails?filter=email:' + encodeURIComponent(filter) : '/suppressed-emails?' + query,
   );
-  const { data, error, reload } = /** @type {ReturnType<typeof useFetch<Entries>>} */ (
+  const { data, error, reload } = /** @type {Fetched<Entries>} */ (
     useFetch(path, ['records', 'message'], filter ? () => matching(filter) : undefined)
   );
   const ranOut = useRanOut(pages, data);
@@ -85,9 +100,9 @@ export function Suppressed() {
         h(Field, { label: 'Find an address', value: q, onInput: setQ, hint: 'someone@example.org' }),
       ),
       error
-        ? empty('warn', 'Loading failed', error)
+        ? loadingFailed(error)
         : !data || ranOut
-          ? div({ class: 'loading', 'aria-busy': 'true' })
+          ? loading()
           : !data.data.length
             ? empty(
                 'block',
@@ -110,22 +125,13 @@ export function Suppressed() {
                     tr(
                       { key: s.email },
                       td(span({ class: 'mono' }, s.email)),
-                      td(s.created_on ? when(new Date(s.created_on * 1000).toISOString()) : ''),
+                      td(s.created_on ? whenUnix(s.created_on) : ''),
                       td(
                         { class: 'end' },
                         h(
                           Doing,
                           { label: 'Actions' },
-                          button(
-                            {
-                              type: 'button',
-                              class: 'button',
-                              onClick: () => remove(s.email),
-                              'aria-label': `Remove ${s.email}`,
-                            },
-                            icon('trash'),
-                            'Remove',
-                          ),
+                          press('trash', 'Remove', () => remove(s.email), { 'aria-label': `Remove ${s.email}` }),
                         ),
                       ),
                     ),

@@ -4,12 +4,11 @@ import { h, useState } from './vendor/preact.js';
 import { call, href, text, useFetch, useRested } from './api.js';
 import { Create } from './create.js';
 import { go, link } from './place.js';
-import { Rows } from './rows.js';
+import { Rows, rowLink } from './rows.js';
 import { ofAccount, useSession } from './session.js';
-import { when } from './time.js';
+import { whenUnix } from './time.js';
 import {
   Choice,
-  Copy,
   Field,
   Heading,
   Pager,
@@ -17,21 +16,26 @@ import {
   Tabs,
   code,
   empty,
+  idOf,
+  loading,
+  loadingFailed,
+  same,
   seen,
   tags,
   usePages,
   useRanOut,
 } from './ui.js';
+/** @import { Fetched } from './api.js' */
 /**
  * @typedef {{template_id: number, name: string, content: {html?: string, text?: string}, created_on?: number, updated_on?: number}} Template
  * @typedef {{data: Template[], pagination?: {count?: number}}} Page
  */
-const { a, article, div, fieldset, header, iframe, legend, p, pre, span, strong } = tags;
+const { article, div, fieldset, header, iframe, legend, p, pre, span, strong } = tags;
 
 const perPage = 50;
 
 /** Unix seconds as a time. @param {number} [s] */
-const date = s => (s ? when(new Date(s * 1000).toISOString()) : null);
+const date = s => (s ? whenUnix(s) : null);
 
 /** @param {{id?: string, tab?: string}} props */
 export function Templates({ id, tab }) {
@@ -40,7 +44,7 @@ export function Templates({ id, tab }) {
   const path = ofAccount(
     '/templates?' + new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: 'true' }),
   );
-  const { data, error } = /** @type {ReturnType<typeof useFetch<Page>>} */ (useFetch(path, ['records']));
+  const { data, error } = /** @type {Fetched<Page>} */ (useFetch(path, ['records']));
   const ranOut = useRanOut(pages, data);
   return h(Split, {
     title: 'Templates',
@@ -75,8 +79,9 @@ const shown = (data, error, page) => ({
 
 /** @param {Template} t @param {boolean} current */
 const row = (t, current) =>
-  a(
-    { href: link(`templates/${t.template_id}`), 'aria-current': current ? 'true' : undefined },
+  rowLink(
+    `templates/${t.template_id}`,
+    current,
     span({ class: 'line' }, strong(seen(t.name)), date(t.updated_on)),
     span(
       { class: 'line' },
@@ -117,22 +122,16 @@ function Opened({ id, tab }) {
     data: t,
     error,
     reload,
-  } = /** @type {ReturnType<typeof useFetch<Template>>} */ (
-    useFetch(ofAccount('/templates/' + encodeURIComponent(id)), ['records'])
-  );
+  } = /** @type {Fetched<Template>} */ (useFetch(ofAccount('/templates/' + encodeURIComponent(id)), ['records']));
   if (error) return empty('warn', 'Not found', error);
-  if (!t) return div({ class: 'loading', 'aria-busy': 'true' });
+  if (!t) return loading();
   return article(
     header(
       { class: 'head' },
       h(Heading, { text: t.name }),
       p(
         { class: 'meta' },
-        span(
-          { class: 'id' },
-          `template ${t.template_id}`,
-          h(Copy, { value: String(t.template_id), label: 'Copy template id' }),
-        ),
+        idOf(String(t.template_id), 'Copy template id', `template ${t.template_id}`),
         t.updated_on && span('changed ', date(t.updated_on)),
       ),
       div({ class: 'actions' }, h(Edit, { t, reload })),
@@ -168,7 +167,7 @@ export function Filled({ t, at, source = at, tab }) {
           label: 'HTML',
           panel: () =>
             t.content.html
-              ? h(Preview, { name: t.name, src: href(part('html')) })
+              ? h(Preview, { title: `Preview of ${t.name}`, src: href(part('html')), width: '600' })
               : empty('page', 'No HTML', 'This template has no HTML part, only text.'),
         },
         {
@@ -196,9 +195,9 @@ export function Filled({ t, at, source = at, tab }) {
   ];
 }
 
-/** The HTML in a frame with its own origin, without scripts and without network access. @param {{name: string, src: string}} props */
-function Preview({ name, src }) {
-  const [width, setWidth] = useState('600');
+/** The HTML in a frame with its own origin, without scripts and without network access. @param {{title: string, src: string, width: string, children?: import('./ui.js').Child}} props width is the first width; children are further controls */
+export function Preview({ title, src, width: first, children }) {
+  const [width, setWidth] = useState(first);
   const [scheme, setScheme] = useState('light');
   return div(
     { class: 'preview' },
@@ -208,11 +207,7 @@ function Preview({ name, src }) {
         label: 'Width',
         value: width,
         onChange: setWidth,
-        options: [
-          ['full', 'Full'],
-          ['600', '600'],
-          ['360', '360'],
-        ],
+        options: [['full', 'Full'], ...same(['600', '360'])],
       }),
       h(Choice, {
         label: 'Color scheme of the email',
@@ -223,15 +218,16 @@ function Preview({ name, src }) {
           ['dark', 'Dark'],
         ],
       }),
+      children,
     ),
     div(
       { class: 'stage', 'data-scheme': scheme },
       iframe({
-        title: `Preview of ${name}`,
+        title,
         src,
         sandbox: 'allow-popups allow-popups-to-escape-sandbox',
         referrerpolicy: 'no-referrer',
-        style: { colorScheme: scheme, maxWidth: width === 'full' ? '100%' : width + 'px' },
+        style: { colorScheme: scheme, maxWidth: width === 'full' ? '100%' : width + 'px' }, // sets prefers-color-scheme in the email
       }),
     ),
   );
@@ -239,8 +235,8 @@ function Preview({ name, src }) {
 
 /** @param {{path: string}} props */
 function Text({ path }) {
-  const { data, error } = /** @type {ReturnType<typeof useFetch<string>>} */ (useFetch(path, [], text));
-  return error ? empty('warn', 'Loading failed', error) : pre({ class: 'plain', tabindex: 0 }, data);
+  const { data, error } = /** @type {Fetched<string>} */ (useFetch(path, [], text));
+  return error ? loadingFailed(error) : pre({ class: 'plain', tabindex: 0 }, data);
 }
 
 const name = { name: 'name', label: 'Name', hint: 'Welcome' };

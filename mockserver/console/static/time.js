@@ -54,6 +54,9 @@ const whole = new Intl.DateTimeFormat('en-GB', {
 /** A time with its date. @param {string} at */
 export const dated = at => h('time', { datetime: at, title: at }, whole.format(new Date(at)));
 
+/** Unix seconds as a time. @param {number} s */
+export const whenUnix = s => when(new Date(s * 1000).toISOString());
+
 /** A time as an input of type datetime-local takes it. @param {number} ms */
 export const local = ms => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 

@@ -2,8 +2,9 @@
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, useFetch } from './api.js';
 import { Track, state } from './deliveries.js';
-import { Choice, Doing, Field, Page, Select, attempt, chip, code, icon, quote, tags } from './ui.js';
+import { Choice, Doing, Field, Page, Select, attempt, chip, code, icon, press, quote, tags } from './ui.js';
 import { useWebhooks } from './webhooks.js';
+/** @import { Fetched } from './api.js' */
 /**
  * @typedef {{event: string, variant: string, summary: string, body: object}} Sample
  * @typedef {import('./api.js').FullDelivery} FullDelivery
@@ -26,7 +27,7 @@ const pretty = (/** @type {unknown} */ v) => JSON.stringify(v, null, 2);
 
 /** @param {{id?: string}} props the event or delivery with the first body */
 export function Trigger({ id }) {
-  const { data, reload } = /** @type {ReturnType<typeof useFetch<{data: Sample[]}>>} */ (useFetch('/samples', []));
+  const { data, reload } = /** @type {Fetched<{data: Sample[]}>} */ (useFetch('/samples', []));
   const hooks = useWebhooks().data?.data ?? [];
   const [chosen, setChosen] = useState('');
   const [text, setText] = useState('');
@@ -70,10 +71,7 @@ export function Trigger({ id }) {
             onChange: choose,
             options: variants.map(s => [name(s), `${s.summary} (${s.variant})`]),
           }),
-          div(
-            { class: 'actions' },
-            button({ type: 'button', class: 'button', onClick: reload }, icon('retry'), 'Set new id and time'),
-          ),
+          div({ class: 'actions' }, press('retry', 'Set new id and time', reload)),
         ),
         h(Destination, { hooks, text, sample }),
       ),
@@ -187,9 +185,7 @@ const shell = (sample, url, hash) =>
 
 /** The result of the delivery. @param {{id: string}} props */
 function Sent({ id }) {
-  const { data: d } = /** @type {ReturnType<typeof useFetch<FullDelivery>>} */ (
-    useFetch('/deliveries/' + id, ['delivery'])
-  );
+  const { data: d } = /** @type {Fetched<FullDelivery>} */ (useFetch('/deliveries/' + id, ['delivery']));
   if (!d) return null;
   const last = d.attempts.at(-1);
   return div(

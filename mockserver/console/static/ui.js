@@ -40,6 +40,7 @@ const {
   kbd,
   label,
   legend,
+  li,
   option,
   p,
   path,
@@ -49,6 +50,12 @@ const {
   small,
   span,
   svg,
+  table,
+  tbody,
+  td,
+  th,
+  thead,
+  tr,
 } = tags;
 
 /** @param {string} name @param {string} [title] for screen readers; without it the icon is decoration */
@@ -83,6 +90,32 @@ export const seen = text =>
 /** A state as text with a color and an icon. @param {string} tone @param {string} sign @param {Child[]} words */
 export const chip = (tone, sign, ...words) => span({ class: `chip ${tone}` }, sign && icon(sign), ...words);
 
+/** A button with text. @param {string} sign its icon, if any @param {Child} text @param {() => unknown} onClick @param {Record<string, unknown> | '' | undefined} [more] further attributes */
+export const press = (sign, text, onClick, more) => {
+  const { class: kind, ...others } = more || {};
+  return button(
+    { type: 'button', class: kind ? `button ${kind}` : 'button', onClick, ...others },
+    sign && icon(sign),
+    text,
+  );
+};
+
+/** A button with an icon alone. @param {string} sign @param {string} name for screen readers; also its title by default @param {() => unknown} onClick @param {Record<string, unknown>} [more] further attributes */
+export const iconButton = (sign, name, onClick, more) =>
+  button({ type: 'button', class: 'bare', 'aria-label': name, title: name, onClick, ...more }, icon(sign));
+
+/** What a page shows until its data is loaded. */
+export const loading = () => div({ class: 'loading', 'aria-busy': 'true' });
+
+/** @param {string} error */
+export const loadingFailed = error => empty('warn', 'Loading failed', error);
+
+/** A number with separators of thousands. @param {number} n */
+export const num = n => n.toLocaleString('en');
+
+/** The options of a choice whose labels are their values. @param {string[]} values @returns {[string, string][]} */
+export const same = values => values.map(v => [v, v]);
+
 /** @param {string} value */
 async function copy(value) {
   if (navigator.clipboard) return navigator.clipboard.writeText(value);
@@ -108,6 +141,9 @@ export function Copy({ value, label, text }) {
     text,
   );
 }
+
+/** An id with a button that copies it. @param {string} id @param {string} title of the button @param {Child} [text] */
+export const idOf = (id, title, text = id) => span({ class: 'id' }, text, h(Copy, { value: id, label: title }));
 
 /** A group of controls that is disabled while the connection is lost. @param {{label: string, class?: string, children: Child}} props */
 export function Doing({ label: name, class: kind = 'doing', children }) {
@@ -211,7 +247,7 @@ export function Menu({ label, sign, keyed, atOnce, bare, items, onPick }) {
     atOnce
       ? span(
           { class: 'split' },
-          button({ type: 'button', class: 'button', onClick: () => onPick(atOnce), ...key(keyed) }, icon(sign), label),
+          press(sign, label, () => onPick(atOnce), key(keyed)),
           button(
             { type: 'button', class: 'button', popovertarget: id, 'aria-label': `${label}: more`, title: 'More' },
             icon('down'),
@@ -262,6 +298,24 @@ export const pairs = rows =>
     rows.map(([k, v]) => div({ key: k }, dt(k), dd(v))),
   );
 
+/** A table. Each row is a key and the cells. @param {string[]} heads @param {[string|number, Child[]][]} rows */
+export const grid = (heads, rows) =>
+  table(
+    { class: 'table' },
+    thead(tr(heads.map(name => th({ scope: 'col', key: name }, name)))),
+    tbody(
+      rows.map(([key, cells]) =>
+        tr(
+          { key },
+          cells.map((x, n) => td({ key: n }, x)),
+        ),
+      ),
+    ),
+  );
+
+/** A line in a list of links. @param {string} id @param {string} to @param {string} sign @param {Child[]} parts */
+export const linkLine = (id, to, sign, ...parts) => li({ key: id }, a({ href: to }, icon(sign), ...parts));
+
 /**
  * A list and its open record, side by side. A narrow page shows one of them.
  * @param {{title: string, count?: number, open: boolean, home: string, side?: Child, tools: Child, list: Child, detail: Child}} props
@@ -272,7 +326,7 @@ export function Split({ title, count, open, home, side, tools, list, detail }) {
       { class: 'list', 'aria-label': title, 'data-open': open },
       header(
         h1(title),
-        count !== undefined && span({ class: 'count' }, count.toLocaleString('en')),
+        count !== undefined && span({ class: 'count' }, num(count)),
         span({ class: 'side' }, side, h(Density, {})),
       ),
       tools,
@@ -292,7 +346,7 @@ export const Page = ({ title, count, side, children }) =>
     { class: 'page', tabindex: 0, 'aria-label': title },
     header(
       h1(title),
-      count !== undefined && span({ class: 'count' }, count.toLocaleString('en')),
+      count !== undefined && span({ class: 'count' }, num(count)),
       side && span({ class: 'side' }, side),
     ),
     children,
@@ -301,16 +355,11 @@ export const Page = ({ title, count, side, children }) =>
 /** The button for rows of one line. It changes the address, and useShared applies the change. */
 function Density() {
   const compact = useDensity() === 'compact';
-  return button(
-    {
-      type: 'button',
-      class: 'bare',
-      'aria-pressed': String(compact),
-      'aria-label': 'Compact rows',
-      title: compact ? 'Multi-line rows' : 'Single-line rows',
-      onClick: () => setParams({ density: compact ? 'comfortable' : 'compact' }),
-    },
-    icon(compact ? 'rows' : 'list'),
+  return iconButton(
+    compact ? 'rows' : 'list',
+    'Compact rows',
+    () => setParams({ density: compact ? 'comfortable' : 'compact' }),
+    { 'aria-pressed': String(compact), title: compact ? 'Multi-line rows' : 'Single-line rows' },
   );
 }
 
@@ -374,8 +423,8 @@ export function usePaste(f) {
   }, [!f]);
 }
 
-/** @param {{value: string, label: string, onInput: (v: string) => void}} props */
-export const Search = ({ value, label: name, onInput }) =>
+/** The field for the search of a list. @param {{search: ReturnType<typeof import('./place.js').useSearch>, label: string}} props */
+export const Search = ({ search, label: name }) =>
   div(
     { class: 'search' },
     icon('search'),
@@ -384,8 +433,8 @@ export const Search = ({ value, label: name, onInput }) =>
       id: 'filter',
       'aria-label': name,
       placeholder: name,
-      value,
-      onInput: (/** @type {Typed} */ e) => onInput(e.target.value),
+      value: search.typed,
+      onInput: (/** @type {Typed} */ e) => search.type(e.target.value),
     }),
     kbd({ 'aria-hidden': 'true' }, '/'),
   );
@@ -439,6 +488,15 @@ export const Tick = ({ label: name, checked, onChange, kind }) =>
     }),
     span(name),
   );
+
+/** A handler for a form that calls f instead of loading a page. @param {() => unknown} f */
+export const submits = f => (/** @type {Event} */ e) => {
+  e.preventDefault();
+  f();
+};
+
+/** The options of a choice between records. @template T @param {T[]} all @param {(x: T, n: number) => [string, string]} option its value and its label @returns {[string, string][]} */
+export const optionsOf = (all, option) => all.map(option);
 
 /** @param {string} sign @param {string} title @param {Child[]} words */
 export const empty = (sign, title, ...words) => div({ class: 'empty' }, icon(sign), h2(title), p(...words));
@@ -529,11 +587,7 @@ export function Pager({ pages: { page, setPage, perPage }, count }) {
   if (last === 1) return null;
   return div(
     { class: 'pager', role: 'group', 'aria-label': 'Pages' },
-    button(
-      { type: 'button', class: 'button', disabled: page === 1, onClick: () => setPage(page - 1) },
-      icon('back'),
-      'Previous',
-    ),
+    press('back', 'Previous', () => setPage(page - 1), { disabled: page === 1 }),
     label(
       span({ class: 'hidden' }, 'Page'),
       input({
@@ -545,7 +599,7 @@ export function Pager({ pages: { page, setPage, perPage }, count }) {
           setPage(Math.min(last, Math.max(1, Math.trunc(Number(e.target.value)) || 1))),
       }),
     ),
-    span({ class: 'num dim' }, `of ${last.toLocaleString('en')}`),
+    span({ class: 'num dim' }, `of ${num(last)}`),
     button(
       { type: 'button', class: 'button', disabled: page >= last, onClick: () => setPage(page + 1) },
       'Next',
@@ -566,4 +620,4 @@ export const curl = (method, url, headers, body) =>
   ].join(' \\\n  ');
 
 /** A number with its noun. @param {number} n @param {string} one @param {string} [many] */
-export const counted = (n, one, many = one + 's') => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+export const counted = (n, one, many = one + 's') => `${num(n)} ${n === 1 ? one : many}`;

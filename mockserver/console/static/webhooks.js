@@ -2,12 +2,13 @@
 import { h } from './vendor/preact.js';
 import { call, everyPage, useFetch } from './api.js';
 import { Create, number } from './create.js';
-import { Copy, Doing, Heading, attempt, chip, empty, icon, tags } from './ui.js';
+import { Copy, Doing, Heading, attempt, chip, empty, loading, loadingFailed, press, same, tags } from './ui.js';
 import { ofAccount, useSession } from './session.js';
+/** @import { Fetched } from './api.js' */
 /** @typedef {{webhook_id: string, url: string, events: string[], status: string, hash_function?: string, rate_limit?: number, rate_limit_period?: string}} Webhook */
-const { article, button, div, header, label, li, ol, p, span, strong, ul } = tags;
+const { article, div, header, label, li, ol, p, span, strong, ul } = tags;
 
-/** The webhooks of the account. @returns {ReturnType<typeof useFetch<{data: Webhook[]}>>} */
+/** The webhooks of the account. @returns {Fetched<{data: Webhook[]}>} */
 export function useWebhooks() {
   useSession();
   return useFetch(ofAccount('/webhooks'), ['records'], everyPage);
@@ -15,8 +16,8 @@ export function useWebhooks() {
 
 export function Webhooks() {
   const { data, error, reload } = useWebhooks();
-  if (error) return empty('warn', 'Loading failed', error);
-  if (!data) return div({ class: 'loading', 'aria-busy': 'true' });
+  if (error) return loadingFailed(error);
+  if (!data) return loading();
   return article(
     header(
       { class: 'head' },
@@ -70,15 +71,7 @@ function Card({ w, reload }) {
       { class: 'line' },
       span({ class: 'dim cut' }, w.rate_limit ? `${w.rate_limit} a ${w.rate_limit_period ?? 'hour'}` : 'no rate limit'),
       !archived && h(Rotate, { w, reload }),
-      h(
-        Doing,
-        { label: 'Actions' },
-        button(
-          { type: 'button', class: 'button', onClick: toggle },
-          icon('archive'),
-          archived ? 'Unarchive' : 'Archive',
-        ),
-      ),
+      h(Doing, { label: 'Actions' }, press('archive', archived ? 'Unarchive' : 'Archive', toggle)),
     ),
   );
 }
@@ -101,12 +94,7 @@ function NewWebhook({ reload }) {
     ok: 'Create webhook',
     parts: [
       { name: 'url', label: 'URL', hint: 'http://localhost:9000/hook' },
-      {
-        name: 'events',
-        label: 'Events',
-        kind: 'ticks',
-        options: (info?.events ?? []).map(e => /** @type {[string, string]} */ ([e, e])),
-      },
+      { name: 'events', label: 'Events', kind: 'ticks', options: same(info?.events ?? []) },
       {
         name: 'rate_limit',
         label: 'Rate limit',
@@ -175,11 +163,7 @@ function Rotate({ w, reload }) {
       h(
         Doing,
         { label: 'The old webhook' },
-        button(
-          { type: 'button', class: 'button main', onClick: () => archive(close) },
-          icon('archive'),
-          `Archive webhook ${w.webhook_id}`,
-        ),
+        press('archive', `Archive webhook ${w.webhook_id}`, () => archive(close), { class: 'main' }),
       ),
     ],
   });

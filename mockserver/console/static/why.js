@@ -3,16 +3,17 @@ import { call, useFetch } from './api.js';
 import { state } from './contacts.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
 import { matching } from './suppressed.js';
-import { when } from './time.js';
-import { chip, counted, empty, icon, seen, tags } from './ui.js';
-const { a, h3, li, p, section, span, ul } = tags;
+import { when, whenUnix } from './time.js';
+import { chip, counted, linkLine, loadingFailed, seen, tags } from './ui.js';
+/** @import { Fetched } from './api.js' */
+const { a, h3, p, section, span, ul } = tags;
 
 /** @type {Record<string, string>} */
 const places = { list: 'contacts', template: 'templates', campaign: 'campaigns', workflow: 'workflows' };
 
 /** A record with its name and its id. @param {{kind: 'list'|'template'|'campaign'|'workflow', id: number, at?: string}} props at: the rest of the address */
 export function Named({ kind, id, at = '' }) {
-  const { data } = /** @type {ReturnType<typeof useFetch<any>>} */ (
+  const { data } = /** @type {Fetched<any>} */ (
     useFetch(kind === 'template' ? ofAccount(`/templates/${id}`) : `/${kind}s?around=${id}&limit=1`, ['records'])
   );
   const name = (kind === 'template' ? data : data?.data.find((/** @type {{id: string}} */ r) => r.id === String(id)))
@@ -54,10 +55,10 @@ async function look(q) {
 /** @param {{q: string}} props */
 export function Why({ q }) {
   const { info } = useSession();
-  const { data, error } = /** @type {ReturnType<typeof useFetch<Found>>} */ (
+  const { data, error } = /** @type {Fetched<Found>} */ (
     useFetch(q && `why ${q} ${accountFilter()}`, ['event', 'records'], () => look(q))
   );
-  if (error) return empty('warn', 'Loading failed', error);
+  if (error) return loadingFailed(error);
   if (!data) return null;
   const { failed, contacts, suppressed, unread } = data;
   const none = !failed.length && !contacts.length && !suppressed.length;
@@ -75,38 +76,32 @@ export function Why({ q }) {
       ul(
         { class: 'links' },
         failed.map(m =>
-          li(
-            { key: m.id },
-            a(
-              { href: `#/inbox/${m.id}` },
-              icon('mail'),
-              chip('bad', m.status === 'error' ? 'warn' : 'block', m.status),
-              span({ class: 'cut' }, seen(m.reason || m.error), ' · ', seen(m.subject)),
-              when(m.time),
-            ),
+          linkLine(
+            m.id,
+            `#/inbox/${m.id}`,
+            'mail',
+            chip('bad', m.status === 'error' ? 'warn' : 'block', m.status),
+            span({ class: 'cut' }, seen(m.reason || m.error), ' · ', seen(m.subject)),
+            when(m.time),
           ),
         ),
         suppressed.map(s =>
-          li(
-            { key: s.email },
-            a(
-              { href: '#/suppressed?q=' + encodeURIComponent(s.email) },
-              icon('block'),
-              chip('bad', '', 'suppressed'),
-              span({ class: 'cut' }, s.email),
-              s.created_on && when(new Date(s.created_on * 1000).toISOString()),
-            ),
+          linkLine(
+            s.email,
+            '#/suppressed?q=' + encodeURIComponent(s.email),
+            'block',
+            chip('bad', '', 'suppressed'),
+            span({ class: 'cut' }, s.email),
+            s.created_on && whenUnix(s.created_on),
           ),
         ),
         contacts.map(c =>
-          li(
-            { key: c.id },
-            a(
-              { href: `#/contacts/${c.list_id}/${c.id}` },
-              icon('people'),
-              state(c),
-              span({ class: 'cut' }, seen(c.email), ' on list ', seen(c.list_name)),
-            ),
+          linkLine(
+            c.id,
+            `#/contacts/${c.list_id}/${c.id}`,
+            'people',
+            state(c),
+            span({ class: 'cut' }, seen(c.email), ' on list ', seen(c.list_name)),
           ),
         ),
       ),
