@@ -94,7 +94,7 @@ var facts = map[string][]place{
 		{"mockserver/internal/control/logs.go", `the (X-\S+) header of the del`},
 		{"mockserver/console/static/deliveries.js", `quote\('(\S+): ' \+ d\.signature`},
 		{"mockserver/console/static/deliveries.js", `\['(X-\S+)', d\.signature\]`},
-		{"mockserver/console/static/signature.js", `\[ ?'(X-\S+)', span`},
+		{"mockserver/console/static/signature.js", `\['(X-\S+)', idOf`},
 		{"examples/node/newsletter.test.js", `\{ ?'(\S+)': signature`},
 		{"examples/python/signup.py", `self\.headers\["(X-\S+)"\]`},
 	},

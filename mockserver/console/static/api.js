@@ -1,30 +1,12 @@
 // Calls of control routes. The console uses nothing else, so curl can do the same.
 import { useEffect, useRef, useState } from './vendor/preact.js';
-
-/**
- * @typedef {{name: string, value: string}} Header
- * @typedef {{id: string, fresh?: boolean, time: string, event: string, event_id?: string, message_id?: string, recipient?: string, subject?: string, deliveries: string[]}} Fired
- * @typedef {Fired & {body: string}} FullFired
- * @typedef {{id: string, fresh?: boolean, time: string, sent_by: string, type?: string, from_name?: string, from_email: string, to: string, subject: string, snippet?: string, status: string, bounce_category?: string,
- *   list_id?: number, contact_id?: number, campaign_id?: number, workflow_id?: number, template_id?: number, confirmation?: boolean, confirmed?: boolean,
- *   opens: number, clicks: number, unsubscribed: boolean, global_unsubscribed: boolean, reported_as_spam: boolean}} Message
- * @typedef {Message & {html?: string, text?: string, headers: Header[], links: string[], events: FullFired[], reason?: string, error?: string}} FullMessage
- * @typedef {{time: string, duration_ms: number, status?: number, response?: string, error?: string, manual?: boolean}} Attempt
- * @typedef {{id: string, fresh?: boolean, created_at: string, event: string, event_id?: string, message_id?: string, recipient?: string, subject?: string, webhook_id: string, url: string, state: string, attempts: Attempt[],
- *   next_attempt?: string, waiting?: string, waiting_until?: string, fault?: string, signature: string}} Delivery
- * @typedef {Delivery & {body: string, secret?: string, hash_function?: string, max_attempts: number}} FullDelivery
- * @typedef {{id: string, fresh?: boolean, time: string, duration_ms: number, method: string, path: string, query?: string, operation?: string, account_id?: number, user_id?: number, read_only?: boolean, status: number, fault?: string, unknown_fields?: string[], unknown_parameters?: string[]}} Request
- * @typedef {Request & {body?: string, response?: string, closest?: {operation: string, method: string, path: string}}} FullRequest
- * @typedef {{kind: string, record?: any}} Change
- */
+/** @import { Change, Fetched, FieldError } from './types.js' */
 
 /** The path of the control routes. A proxy can add a prefix. */
 const root = new URL('.', document.baseURI).pathname.slice(0, -1);
 
 /** The base URL of the API. */
 export const base = new URL('..', document.baseURI).href.slice(0, -1);
-
-/** @typedef {{where: string, msg: string, type?: string}} FieldError where is the path of the field, such as body.email. */
 
 /** An error response of the server. errors lists the invalid fields. */
 export class RequestError extends Error {
@@ -63,7 +45,13 @@ export function call(method, path, body) {
   return callForAll(method, path, body);
 }
 
-/** Like call, for all accounts. @param {string} method @param {string} path @param {object|string} [body] @returns {Promise<any>} */
+/**
+ * Like call, for all accounts.
+ * @param {string} method
+ * @param {string} path
+ * @param {object|string} [body]
+ * @returns {Promise<any>}
+ */
 export async function callForAll(method, path, body) {
   const res = await request(path, {
     method,
@@ -75,7 +63,11 @@ export async function callForAll(method, path, body) {
   return text ? JSON.parse(text, /** @type {any} */ (exact)) : null;
 }
 
-/** Sends a request. The error texts of browsers differ and are unclear, so NoServer replaces them. @param {string} path @param {RequestInit} [init] */
+/**
+ * Sends a request. The error texts of browsers differ and are unclear, so NoServer replaces them.
+ * @param {string} path
+ * @param {RequestInit} [init]
+ */
 const request = (path, init) =>
   fetch(root + path, init).catch(() => {
     throw new NoServer('The server does not respond.');
@@ -91,7 +83,12 @@ const lost = () =>
     () => `${location.host} does not respond.`,
   );
 
-/** Keeps the text of an integer that is too large for a number, such as a seed. @param {string} _ @param {any} value @param {{source?: string}} [context] */
+/**
+ * Keeps the text of an integer that is too large for a number, such as a seed.
+ * @param {string} _
+ * @param {any} value
+ * @param {{source?: string}} [context]
+ */
 const exact = (_, value, context) =>
   Number.isInteger(value) && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
 
@@ -105,7 +102,10 @@ function summary(status, body) {
   }
 }
 
-/** An error as a sentence. It names fields of the body, but not parameters of the URL. @param {{where: string, msg: string}} m */
+/**
+ * An error as a sentence. It names fields of the body, but not parameters of the URL.
+ * @param {{where: string, msg: string}} m
+ */
 function sentence({ where, msg }) {
   const text = where.startsWith('body.') ? `${where.slice('body.'.length)}: ${msg}` : msg;
   return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
@@ -221,7 +221,11 @@ export function useLoss() {
 /** Reports whether all data may have changed. @param {Change} c */
 export const changesAll = c => c.kind === 'hello' || c.kind === 'state';
 
-/** Returns a function that runs f once, ms after the first of several calls. Further calls do not delay it. @param {() => void} f @param {number} ms */
+/**
+ * Returns a function that runs f once, ms after the first of several calls. Further calls do not delay it.
+ * @param {() => void} f
+ * @param {number} ms
+ */
 export function useSoon(f, ms) {
   const latest = useRef(f);
   const timer = useRef(0);
@@ -250,8 +254,8 @@ const once = path => call('GET', path);
 
 /** All pages of a list of the API. @param {string} path @returns {Promise<{data: any[]}>} */
 export async function everyPage(path) {
-  const most = 100,
-    data = [];
+  const most = 100;
+  const data = [];
   for (let page = 1; data.length === (page - 1) * most; page++)
     data.push(...(await once(`${path}${path.includes('?') ? '&' : '?'}per_page=${most}&page=${page}`)).data);
   return { data };
@@ -270,8 +274,6 @@ export async function everyRecord(path) {
   }
   return data;
 }
-
-/** @template T @typedef {{data?: T, error?: string, reload: () => void}} Fetched */
 
 /**
  * The response of a route. Without a server, the last one stays.

@@ -31,7 +31,9 @@ function Api(props) {
   return view ? h(view, props) : loading();
 }
 
-/** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string}) => any}[]} */
+/**
+ * @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string}) => any}[]}
+ */
 const places = [
   { id: 'overview', title: 'Overview', sign: 'bars', key: 'o', view: Overview },
   { id: 'inbox', title: 'Inbox', sign: 'inbox', key: 'i', view: Inbox },
@@ -137,7 +139,8 @@ function NoAccount({ account }) {
 function Accounts({ place }) {
   const { info, account } = useSession();
   if (!info || info.accounts.length < 2) return null;
-  const change = (/** @type {string} */ v) => go(`#/${place}?account=${v}`); // the open record belongs to the other account
+  // the open record belongs to the other account
+  const change = (/** @type {string} */ v) => go(`#/${place}?account=${v}`);
   return h(Select, {
     label: 'Account',
     value: account,
@@ -146,7 +149,10 @@ function Accounts({ place }) {
   });
 }
 
-/** The navigation. On a phone, a menu contains most links and the controls. @param {{place: typeof places[0], children: any}} props */
+/**
+ * The navigation. On a phone, a menu contains most links and the controls.
+ * @param {{place: typeof places[0], children: any}} props
+ */
 function Places({ place, children: feet }) {
   const more = useRef(/** @type {HTMLElement|null} */ (null));
   const link = (/** @type {typeof place} */ p) =>
@@ -225,79 +231,92 @@ const Help = ({ box, on, setOn }) =>
     ),
   );
 
+/** The element of a selector. @param {string} selector @returns {HTMLElement|null} */
+const find = selector => document.querySelector(selector);
+
+/** The commands of single keys. @type {Record<string, (help: {current: HTMLDialogElement|null}) => unknown>} */
+const commands = {
+  j: () => moveTo(1),
+  k: () => moveTo(-1),
+  x: () => {
+    const focused = document.activeElement;
+    const hash = focused?.matches('.rows a') ? /** @type {HTMLAnchorElement} */ (focused).hash : location.hash;
+    row(hash)?.parentElement?.querySelector('input')?.click();
+  },
+  z: () => find('.toast button')?.click(),
+  p: () => live.pause(!live.paused),
+  '/': () => find('#filter')?.focus(),
+  '?': help => help.current?.showModal(),
+};
+
+/**
+ * What a key does, if anything: a page after g, a tab, a button, or a command.
+ * @param {string} key
+ * @param {boolean} leads the last key was g
+ * @returns {((help: {current: HTMLDialogElement|null}) => unknown)|false|undefined}
+ */
+function commandOf(key, leads) {
+  const place = leads && places.find(p => p.key === key);
+  if (place) return () => (location.hash = '#/' + place.id);
+  const tab = /^[1-9]$/.test(key) && document.querySelectorAll('.detail [role=tab]')[Number(key) - 1];
+  const button = `[data-key=${CSS.escape(key)}]:enabled`;
+  const pressed = tab || find('.selected ' + button) || find('.detail ' + button);
+  if (pressed) return () => /** @type {HTMLElement} */ (pressed).click();
+  return Object.hasOwn(commands, key) && commands[key];
+}
+
 /** @param {{current: HTMLDialogElement|null}} help @param {boolean} on */
 function useKeys(help, on) {
   const now = useRef(on);
   now.current = on; // the key handler reads this value, because an effect would update it too late
   useEffect(() => {
     let leader = 0; // the time when g was pressed
+    const f = (/** @type {KeyboardEvent} */ e) => {
+      const target = /** @type {HTMLElement} */ (e.target);
+      const typing = target.closest(fields);
+      if (find('dialog[open], :popover-open')) return;
+      if (e.key === 'Escape') {
+        if (typing) return target.blur();
+        const clear = find('.selected .clear');
+        return clear ? clear.click() : moveTo(0);
+      }
+      const opens = e.key === 'Enter' && target.matches('.rows a');
+      if (opens && within(/** @type {HTMLAnchorElement} */ (target).hash, location.hash)) {
+        e.preventDefault();
+        return (find('.detail article h2') ?? find('.detail'))?.focus(); // the article may still be loading
+      }
+      if (!now.current || typing || e.ctrlKey || e.metaKey || e.altKey) return;
+      const command = commandOf(e.key, Date.now() - leader < 1000);
+      leader = 0;
+      if (command) command(help);
+      else if (e.key === 'g') leader = Date.now();
+      else return;
+      e.preventDefault();
+    };
+    addEventListener('keydown', f);
+    return () => removeEventListener('keydown', f);
+  }, []);
+}
+
+/**
+ * A click in the frame of an email moves the keyboard focus there. Takes it back, except after Tab, or to copy the
+ * selection in the frame.
+ */
+function useFocusBack() {
+  useEffect(() => {
     let tabbed = false; // the last key was Tab
     let left = /** @type {HTMLElement|null} */ (null); // the frame that last had the focus
     let copying = false; // the frame has the focus briefly, for copying
     const f = (/** @type {KeyboardEvent} */ e) => {
-      const target = /** @type {HTMLElement} */ (e.target);
       tabbed = e.key === 'Tab';
-      if (
-        (e.key === 'Control' || e.key === 'Meta') &&
-        left?.isConnected &&
-        target === document.body &&
-        getSelection()?.isCollapsed !== false
-      ) {
-        // copy the selection in the frame
+      const selected = e.target === document.body && getSelection()?.isCollapsed !== false;
+      if ((e.key === 'Control' || e.key === 'Meta') && left?.isConnected && selected) {
         copying = true;
         left.focus();
       }
-      const typing = target.closest(fields);
-      if (document.querySelector('dialog[open], :popover-open')) return;
-      if (e.key === 'Escape') {
-        if (typing) return target.blur();
-        const clear = /** @type {HTMLElement|null} */ (document.querySelector('.selected .clear'));
-        return clear ? clear.click() : moveTo(0);
-      }
-      if (
-        e.key === 'Enter' &&
-        target.matches('.rows a') &&
-        within(/** @type {HTMLAnchorElement} */ (target).hash, location.hash)
-      ) {
-        e.preventDefault();
-        return /** @type {HTMLElement|null} */ (
-          document.querySelector('.detail article h2') ?? document.querySelector('.detail')
-        )?.focus(); // the article may still be loading
-      }
-      if (!now.current || typing || e.ctrlKey || e.metaKey || e.altKey) return;
-      const place = Date.now() - leader < 1000 && places.find(p => p.key === e.key);
-      leader = 0;
-      const tab = /** @type {HTMLElement|undefined} */ (
-        /^[1-9]$/.test(e.key) ? document.querySelectorAll('.detail [role=tab]')[Number(e.key) - 1] : undefined
-      );
-      const button = /** @type {HTMLElement|null} */ (
-        document.querySelector(`.selected [data-key=${CSS.escape(e.key)}]:enabled`) ??
-          document.querySelector(`.detail [data-key=${CSS.escape(e.key)}]:enabled`)
-      );
-      if (place) location.hash = '#/' + place.id;
-      else if (tab) tab.click();
-      else if (button) button.click();
-      else if (e.key === 'g') leader = Date.now();
-      else if (e.key === 'j') moveTo(1);
-      else if (e.key === 'k') moveTo(-1);
-      else if (e.key === 'x')
-        row(
-          document.activeElement?.matches('.rows a')
-            ? /** @type {HTMLAnchorElement} */ (document.activeElement).hash
-            : location.hash,
-        )
-          ?.parentElement?.querySelector('input')
-          ?.click();
-      else if (e.key === 'z') /** @type {HTMLElement|null} */ (document.querySelector('.toast button'))?.click();
-      else if (e.key === 'p') live.pause(!live.paused);
-      else if (e.key === '/') document.getElementById('filter')?.focus();
-      else if (e.key === '?') help.current?.showModal();
-      else return;
-      e.preventDefault();
     };
     const back = () =>
       setTimeout(() => {
-        // a click in the frame of an email moves the keyboard focus there; take it back, except after Tab
         const frame = /** @type {HTMLElement|null} */ (document.activeElement);
         if (tabbed || !frame?.matches('iframe')) return;
         if (copying)
@@ -317,10 +336,14 @@ function useKeys(help, on) {
   }, []);
 }
 
-/** Opens the next or previous row and focuses it. 0 focuses the open row, or the first visible row if none is open. @param {number} step */
+/**
+ * Opens the next or previous row and focuses it. 0 focuses the open row, or the first visible row if none is open.
+ * @param {number} step
+ */
 function moveTo(step) {
   const rows = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]);
-  const focused = rows.findIndex(r => r === document.activeElement); // the address and aria-current change slightly later
+  // the address and aria-current change slightly later
+  const focused = rows.findIndex(r => r === document.activeElement);
   const now = focused >= 0 && step ? focused : rows.findIndex(r => r.getAttribute('aria-current') === 'true');
   const top = () => document.querySelector('.rows')?.getBoundingClientRect().top ?? 0;
   const row =
@@ -337,11 +360,45 @@ function moveTo(step) {
 const row = hash =>
   /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]).find(r => within(r.hash, hash));
 
+/** The title of the tab, with the number of unread messages. @param {typeof places[0]} place */
+function useTitle(place) {
+  const unread = useUnread().count;
+  useLayoutEffect(() => {
+    document.title = `${place.id === 'inbox' && unread ? `(${unread}) ` : ''}${place.title} · mockserver`;
+  }, [place, unread]);
+}
+
+/**
+ * Shows the link of the page, and focuses the row of the closed record on a narrow page.
+ * @param {typeof places[0]} place
+ * @param {string} [id]
+ */
+function useReturn(place, id) {
+  const before = useRef(/** @type {{place: object, id?: string}} */ ({ place, id }));
+  useLayoutEffect(() => {
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [place]);
+  useLayoutEffect(() => {
+    const left = before.current;
+    if (narrow() && left?.id && !id && left.place === place) row(`#/${place.id}/${left.id}`)?.focus();
+    before.current = { place, id };
+  }, [place, id]);
+}
+
+const skip = () => {
+  const onClick = (/** @type {Event} */ e) => {
+    e.preventDefault();
+    document.getElementById('main')?.focus();
+  };
+  return a({ class: 'skip', href: '#main', onClick }, 'Skip to content');
+};
+
 function App() {
   const { name, id, tab, params } = usePlace();
   const place = places.find(p => p.id === name) ?? places[0];
   const help = useRef(/** @type {HTMLDialogElement|null} */ (null));
   const [on, setOn] = useState(localStorage.getItem('keys') !== 'off');
+  useFocusBack();
   useKeys(help, on);
   const { info } = useSession();
   const account = params.get('account');
@@ -353,32 +410,11 @@ function App() {
     if (changes.some(c => c.kind === 'hello' || c.kind === 'state')) look();
   });
   useEffect(() => live.start(), []); // all listeners are registered now
-  const unread = useUnread().count;
-  useLayoutEffect(() => {
-    document.title = `${place.id === 'inbox' && unread ? `(${unread}) ` : ''}${place.title} · mockserver`;
-  }, [place, unread]);
-  const before = useRef(/** @type {{place: object, id?: string}} */ ({ place, id }));
-  useLayoutEffect(() => {
-    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [place]);
-  useLayoutEffect(() => {
-    const left = before.current;
-    if (narrow() && left?.id && !id && left.place === place) row(`#/${place.id}/${left.id}`)?.focus();
-    before.current = { place, id };
-  }, [place, id]);
+  useTitle(place);
+  useReturn(place, id);
   return div(
     { class: 'app' },
-    a(
-      {
-        class: 'skip',
-        href: '#main',
-        onClick: (/** @type {Event} */ e) => {
-          e.preventDefault();
-          document.getElementById('main')?.focus();
-        },
-      },
-      'Skip to content',
-    ),
+    skip(),
     h(Banner, {}),
     h(Places, {
       place,

@@ -33,12 +33,7 @@ import {
   seen,
   tags,
 } from './ui.js';
-/** @import { Fetched } from './api.js' */
-/**
- * @typedef {import('./api.js').Message} Message @typedef {import('./create.js').Part} Part
- * @typedef {{id: string, name: string, list_id?: number, list_name?: string, from_email?: string, subject?: string, template_id?: number, status: string, created_on: string, scheduled_for?: string, outcome: import('./overview.js').Outcome}} Sending
- * @typedef {'campaign'|'workflow'} Kind
- */
+/** @import { Campaign, CreateProps, Fetched, Kind, Message, Outcome, Part, Sending, Template } from './types.js' */
 const { a, article, div, h3, header, p, section, span, strong, ul } = tags;
 
 /** @type {Record<Kind, {title: string, sign: string, states: [string, string][], none: string}>} */
@@ -146,6 +141,39 @@ const found = (path, id) => async () => {
   return it;
 };
 
+/** @param {{kind: Kind, s: Sending, reload: () => void}} props */
+function Actions({ kind, s, reload }) {
+  const set = (/** @type {string} */ what) => call('POST', ofAccount(`/workflows/${s.id}/${what}`)).then(reload);
+  const act = (/** @type {string} */ what, /** @type {string} */ back) =>
+    attempt(
+      () => set(what),
+      () => [`${s.name} ${what}d.`, undefined, () => set(back)],
+    );
+  const sendNow = () =>
+    attempt(
+      () => call('POST', ofAccount(`/campaigns/${s.id}/schedule`), {}),
+      c => [`${c.name} is being sent.`],
+    ).then(reload);
+  return div(
+    { class: 'actions' },
+    s.status === 'incomplete' && [
+      h(Doing, { label: 'Send' }, press('send', 'Send now', sendNow, { class: 'main' })),
+      h(Schedule, { s, reload }),
+      h(Draft, { id: s.id }),
+    ],
+    kind === 'workflow' &&
+      h(
+        Doing,
+        { label: 'State' },
+        s.status === 'active'
+          ? press('pause', 'Deactivate', () => act('deactivate', 'activate'))
+          : press('play', 'Activate', () => act('activate', 'deactivate'), { class: 'main' }),
+      ),
+    s.outcome.sent > 0 && h(Simulate, { kind, s }),
+    a({ class: 'button', href: '#/events?q=' + s.id }, icon('pulse'), 'Events'),
+  );
+}
+
 /** @param {{kind: Kind, id: string, tab?: string}} props */
 function Opened({ kind, id, tab }) {
   const path = `/${kind}s?around=${encodeURIComponent(id)}&limit=1`;
@@ -156,17 +184,6 @@ function Opened({ kind, id, tab }) {
   } = /** @type {Fetched<Sending>} */ (useFetch(path, ['records', 'message', 'clock', 'event'], found(path, id)));
   if (error) return empty('warn', 'Not found', error);
   if (!s) return loading();
-  const set = (/** @type {string} */ what) => call('POST', ofAccount(`/workflows/${id}/${what}`)).then(reload);
-  const act = (/** @type {string} */ what, /** @type {string} */ back) =>
-    attempt(
-      () => set(what),
-      () => [`${s.name} ${what}d.`, undefined, () => set(back)],
-    );
-  const sendNow = () =>
-    attempt(
-      () => call('POST', ofAccount(`/campaigns/${id}/schedule`), {}),
-      c => [`${c.name} is being sent.`],
-    ).then(reload);
   return article(
     { class: 'sending' },
     header(
@@ -190,24 +207,7 @@ function Opened({ kind, id, tab }) {
         s.template_id ? h(Named, { kind: 'template', id: s.template_id }) : null,
         idOf(id, `Copy ${kind} id`, `${kind} ${id}`),
       ),
-      div(
-        { class: 'actions' },
-        s.status === 'incomplete' && [
-          h(Doing, { label: 'Send' }, press('send', 'Send now', sendNow, { class: 'main' })),
-          h(Schedule, { s, reload }),
-          h(Draft, { id }),
-        ],
-        kind === 'workflow' &&
-          h(
-            Doing,
-            { label: 'State' },
-            s.status === 'active'
-              ? press('pause', 'Deactivate', () => act('deactivate', 'activate'))
-              : press('play', 'Activate', () => act('activate', 'deactivate'), { class: 'main' }),
-          ),
-        s.outcome.sent > 0 && h(Simulate, { kind, s }),
-        a({ class: 'button', href: '#/events?q=' + id }, icon('pulse'), 'Events'),
-      ),
+      h(Actions, { kind, s, reload }),
     ),
     s.outcome.sent > 0 && h(CameOf, { o: s.outcome }),
     h(Got, { kind, id, sent: s.outcome.sent }),
@@ -216,7 +216,7 @@ function Opened({ kind, id, tab }) {
   );
 }
 
-/** @param {{o: import('./overview.js').Outcome}} props */
+/** @param {{o: Outcome}} props */
 const CameOf = ({ o }) =>
   section(
     { class: 'part' },
@@ -352,10 +352,6 @@ const Schedule = ({ s, reload }) =>
     },
   });
 
-/**
- * @typedef {{campaign_id: number, name: string, list_id?: number, sender?: {name?: string, email?: string}, content?: {subject?: string, html?: string, text?: string, template_id?: number}, status: string}} Campaign
- */
-
 /** A campaign as the API returns it. @param {string} id @returns {Fetched<Campaign>} */
 const useCampaign = id => useFetch(ofAccount(`/campaigns/${id}`), ['records']);
 
@@ -378,7 +374,7 @@ function Reach({ list }) {
 function Content({ id, tab }) {
   const { data: c } = useCampaign(id);
   const from = c?.content?.template_id;
-  const { data: t } = /** @type {Fetched<import('./templates.js').Template>} */ (
+  const { data: t } = /** @type {Fetched<Template>} */ (
     useFetch(from ? ofAccount(`/templates/${from}`) : '', ['records'])
   );
   const content = from ? t?.content : (c?.content ?? {});
@@ -444,32 +440,29 @@ function Draft({ id }) {
   ];
 }
 
-/** The form of a campaign or a workflow. The lists and templates are loaded before it opens. @param {{kind: Kind, label: string, c?: Campaign, stands?: string, send: (body: any, values: Record<string, any>) => Promise<any>, done: Parameters<typeof Create>[0]['done']}} props */
-function Form({ kind, label, c, stands, send, done }) {
-  const lists =
-    /** @type {Fetched<{data: {list_id: number, name: string}[]}>} */ (
-      useFetch(ofAccount('/lists'), ['records'], everyPage)
-    ).data?.data ?? [];
-  const templates =
-    /** @type {Fetched<{data: {template_id: number, name: string}[]}>} */ (
-      useFetch(ofAccount('/templates?per_page=100'), ['records'])
-    ).data?.data ?? [];
+/**
+ * @typedef {{list_id: number, name: string}} ListOption
+ * @typedef {{template_id: number, name: string}} TemplateOption
+ */
+
+/**
+ * The fields of a campaign or a workflow.
+ * @param {Kind} kind
+ * @param {Partial<Campaign>} start
+ * @param {ListOption[]} lists
+ * @param {TemplateOption[]} templates
+ * @returns {Part[]}
+ */
+function partsOf(kind, { name, list_id, sender = {}, content = {} }, lists, templates) {
   const id = (/** @type {string} */ v) => (v ? Number(v) : undefined);
   const own = (/** @type {Record<string, any>} */ v) => !v['content.template_id'];
-  const { info, account } = useSession();
-  const usual = JSON.parse(localStorage.getItem('sender') ?? 'null') ?? {
-    email: info?.accounts.find(a => String(a.account_id) === account)?.users[0]?.email,
-  }; // the last sender, or the user
-  const list = c ? c.list_id : lists.length === 1 ? lists[0].list_id : undefined;
-  const { sender = c ? {} : usual, content = {} } = c ?? {};
-  /** @type {Part[]} */
-  const parts = [
-    { name: 'name', label: 'Name', hint: kind === 'campaign' ? 'Autumn catalogue' : 'Welcome', start: c?.name },
+  return [
+    { name: 'name', label: 'Name', hint: kind === 'campaign' ? 'Autumn catalogue' : 'Welcome', start: name },
     {
       name: 'list_id',
       label: 'List',
       kind: 'select',
-      start: list && String(list),
+      start: list_id && String(list_id),
       options: [['', 'none'], ...optionsOf(lists, l => [String(l.list_id), l.name])],
       read: id,
     },
@@ -495,13 +488,32 @@ function Form({ kind, label, c, stands, send, done }) {
     },
     { name: 'content.text', label: 'Text', kind: 'area', hint: 'Hello {{first_name}}', start: content.text, when: own },
   ];
+}
+
+/**
+ * The form of a campaign or a workflow. The lists and templates are loaded before it opens.
+ * @param {{kind: Kind, label: string, c?: Campaign, stands?: string, send: (body: any, values: Record<string, any>) =>
+ *   Promise<any>, done: CreateProps['done']}} props
+ */
+function Form({ kind, label, c, stands, send, done }) {
+  const lists =
+    /** @type {Fetched<{data: ListOption[]}>} */ (useFetch(ofAccount('/lists'), ['records'], everyPage)).data?.data ??
+    [];
+  const templates =
+    /** @type {Fetched<{data: TemplateOption[]}>} */ (useFetch(ofAccount('/templates?per_page=100'), ['records'])).data
+      ?.data ?? [];
+  const { info, account } = useSession();
+  const usual = JSON.parse(localStorage.getItem('sender') ?? 'null') ?? {
+    email: info?.accounts.find(a => String(a.account_id) === account)?.users[0]?.email,
+  }; // the last sender, or the user
+  const start = c ?? { sender: usual, list_id: lists.length === 1 ? lists[0].list_id : undefined };
   return h(Create, {
     label,
     sign: c && 'page',
     title: c ? `Edit ${c.name}` : `New ${kind}`,
     main: !c,
     ok: c ? 'Save' : `Create ${kind}`,
-    parts,
+    parts: partsOf(kind, start, lists, templates),
     stands,
     send,
     done,

@@ -8,9 +8,9 @@ const { i, span, svg, table, tbody, td, th, tr } = tags;
  * @param {{label: string, bars: {n: number, bad?: number, title: string}[]}} props
  */
 export function Bars({ label, bars }) {
-  const most = Math.max(1, ...bars.map(b => b.n)),
-    wide = 10,
-    high = 100;
+  const most = Math.max(1, ...bars.map(b => b.n));
+  const wide = 10;
+  const high = 100;
   const bar = (/** @type {number} */ at, /** @type {number} */ n, /** @type {string} */ kind) =>
     n > 0 &&
     h('rect', {
@@ -46,7 +46,10 @@ const share = (n, of, kind) =>
     n > 0 && h('rect', { class: kind, width: Math.max(1, (n / (of || 1)) * 100), height: 10 }),
   );
 
-/** Counts as parts of a total, one per line. @param {{label: string, of: number, rows: [string, number, string][]}} props name, number, tone */
+/**
+ * Counts as parts of a total, one per line.
+ * @param {{label: string, of: number, rows: [string, number, string][]}} props name, number, tone
+ */
 export const Shares = ({ label, of, rows }) =>
   table(
     { class: 'shares', 'aria-label': label },

@@ -4,13 +4,13 @@ import { call, useFetch } from './api.js';
 import { Create } from './create.js';
 import { dated, local, set, useNow } from './time.js';
 import { Doing, attempt, icon, press, tags, useNarrow } from './ui.js';
-/** @import { Fetched } from './api.js' */
+/** @import { Fetched } from './types.js' */
 /** @typedef {import('./time.js').View} View */
 const { button, div, span } = tags;
 
-const minute = 60_000,
-  hour = 60 * minute,
-  day = 24 * hour;
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
 
 /** @param {View} view @returns {[any]} */
 const shown = view => {
@@ -34,8 +34,8 @@ export function Clock() {
   useEffect(() => {
     if (view) set(view);
   }, [view]);
-  const at = new Date(useNow()).toISOString(),
-    narrow = useNarrow();
+  const at = new Date(useNow()).toISOString();
+  const narrow = useNarrow();
   if (!view) return null;
   const freeze = () =>
     attempt(
@@ -63,40 +63,51 @@ export function Clock() {
       icon('clock'),
       span(dated(at), view.frozen ? ' frozen' : ' running'),
     ),
-    div(
-      { class: 'passing' },
-      step('+1 min', 'Advance 1 minute', { duration_ms: minute }),
-      step('+1 h', 'Advance 1 hour', { duration_ms: hour }),
-      step('+1 day', 'Advance 1 day', { duration_ms: day }),
-      step(
-        'To next',
-        view.next ? `Advance to the next scheduled work: ${view.next.what}` : 'No work is scheduled',
-        { to: 'next' },
-        !view.next,
-      ),
-      !narrow &&
-        h(Create, {
-          // not in the menu of a phone, because opening a dialog closes the menu
-          label: 'Set',
-          sign: 'clock',
-          title: 'Set clock',
-          ok: 'Set',
-          send: body => call('PUT', '/clock', body),
-          done: shown,
-          parts: [
-            {
-              name: 'now',
-              label: 'Date and time (virtual clock)',
-              kind: 'time',
-              note: 'Work that is due by this time runs immediately.',
-              start: local(Date.parse(at)),
-              read: v => (v ? new Date(v).toISOString() : undefined),
-            },
-          ],
-        }),
-    ),
+    div({ class: 'passing' }, steps(view), !narrow && h(SetClock, { at })),
   );
 }
 
-/** @param {string} label @param {string} title @param {{duration_ms: number} | {to: string}} body @param {boolean} [off] */
+/** @param {View} view */
+const steps = ({ next }) => [
+  step('+1 min', 'Advance 1 minute', { duration_ms: minute }),
+  step('+1 h', 'Advance 1 hour', { duration_ms: hour }),
+  step('+1 day', 'Advance 1 day', { duration_ms: day }),
+  step(
+    'To next',
+    next ? `Advance to the next scheduled work: ${next.what}` : 'No work is scheduled',
+    { to: 'next' },
+    !next,
+  ),
+];
+
+/**
+ * The form that sets the clock. The menu of a phone does not contain it, because opening a dialog closes the menu.
+ * @param {{at: string}} props
+ */
+const SetClock = ({ at }) =>
+  h(Create, {
+    label: 'Set',
+    sign: 'clock',
+    title: 'Set clock',
+    ok: 'Set',
+    send: body => call('PUT', '/clock', body),
+    done: shown,
+    parts: [
+      {
+        name: 'now',
+        label: 'Date and time (virtual clock)',
+        kind: 'time',
+        note: 'Work that is due by this time runs immediately.',
+        start: local(Date.parse(at)),
+        read: v => (v ? new Date(v).toISOString() : undefined),
+      },
+    ],
+  });
+
+/**
+ * @param {string} label
+ * @param {string} title
+ * @param {{duration_ms: number} | {to: string}} body
+ * @param {boolean} [off]
+ */
 const step = (label, title, body, off) => press('', label, () => pass(body), { title, disabled: off });

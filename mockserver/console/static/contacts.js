@@ -33,10 +33,9 @@ import {
 } from './ui.js';
 import { AcceptPolicy, NewContact, NewList, attributes } from './lists.js';
 import { ofAccount, useSession } from './session.js';
-/** @import { Fetched } from './api.js' */
+/** @import { Contact, Fetched } from './types.js' */
 /**
  * @typedef {{list_id: number, name: string, policy_accepted?: boolean, created_on?: number}} List
- * @typedef {{id: number, email: string, status: string, subscribed_on?: number, custom_attributes?: {name: string, value: unknown}[], tags?: string[], interests?: string[], last_bounce_type?: string, bounces_count?: number}} Contact
  * @typedef {{data: Contact[], pagination?: {count?: number, next_page?: number|null}}} Page
  */
 const { a, article, div, header, p, span, strong } = tags;
@@ -72,7 +71,10 @@ const choices = statuses => [['', 'All'], ...optionsOf(statuses, s => [s, s[0].t
 /** Unix seconds as a time. @param {number} [s] */
 const date = s => (s ? whenUnix(s) : 'unknown');
 
-/** Reports whether a search is a filter of the API, which compares whole values. Another search is a part of an address. @param {string} q */
+/**
+ * Reports whether a search is a filter of the API, which compares whole values. Another search is a part of an address.
+ * @param {string} q
+ */
 const fielded = q => /^(status|email|tag|interest):/.test(q);
 
 /** A contact of the control API as the API returns it. @param {any} c @returns {Contact} */
@@ -93,7 +95,14 @@ async function pageOf(list, id) {
   return data[0]?.id === id ? Math.floor((total - 1 - offset) / perPage) + 1 : 0;
 }
 
-/** Shows the page with the contact of a link. @param {List} list @param {string|undefined} id @param {boolean} usual all contacts are shown, in the default order @param {ReturnType<typeof usePages>} pages @param {Page} [page] */
+/**
+ * Shows the page with the contact of a link.
+ * @param {List} list
+ * @param {string|undefined} id
+ * @param {boolean} usual all contacts are shown, in the default order
+ * @param {ReturnType<typeof usePages>} pages
+ * @param {Page} [page]
+ */
 function useSought(list, id, usual, { page: at, setPage }, page) {
   const sought = useRef('');
   useEffect(() => {
@@ -173,15 +182,46 @@ const pickList = (lists, list) =>
     ],
   });
 
+/**
+ * The filters of the contacts.
+ * @param {List[]} lists
+ * @param {List} list
+ * @param {ReturnType<typeof useMembers>} members
+ * @param {string[]} statuses
+ */
+const tools = (lists, list, { search, status, sort, part }, statuses) =>
+  div(
+    { class: 'tools' },
+    pickList(lists, list),
+    h(Search, { search, label: 'Part of an address, tag:…, interest:…' }),
+    div(
+      { class: 'pair' },
+      h(Select, {
+        label: 'Status',
+        value: status,
+        onChange: v => setParams({ status: v, ...(!part && { q: '' }) }),
+        options: choices(statuses),
+      }),
+      h(Select, { label: 'Order', value: sort, onChange: v => setParams({ sort: v }), options: sorts }),
+    ),
+  );
+
 /** @param {{list: List, lists: List[], contact?: string, reload: () => void}} props */
 function Members({ list, lists, contact, reload }) {
   const { info } = useSession();
-  const { search, status, sort, part, every, filtered, pages, data, error } = useMembers(list, contact);
+  const members = useMembers(list, contact);
+  const { search, status, sort, part, every, filtered, pages, data, error } = members;
   const [all, setAll] = useState(/** @type {Contact[]} */ ([])); // of the whole list, when they were selected
   const count = data?.pagination?.count;
   const shown = page(data, `${pages.page} ${search.query} ${status} ${sort}`);
   const ranOut = useRanOut(pages, data);
   const selection = useSelection(shown.key, shown.rows);
+  const select = (/** @type {Contact[]} */ found) => {
+    setAll(found);
+    selection.set(found.map(c => String(c.id)));
+  };
+  const known = new Map([...all, ...(data?.data ?? [])].map(c => [c.id, c]));
+  const selected = [...known.values()].filter(c => selection.has(String(c.id)));
   return h(Split, {
     title: 'Contacts',
     count,
@@ -192,21 +232,7 @@ function Members({ list, lists, contact, reload }) {
       h(Import, { list: { id: String(list.list_id), name: list.name }, paste: pasted }),
       h(NewContact, { list: { id: String(list.list_id), name: list.name } }),
     ],
-    tools: div(
-      { class: 'tools' },
-      pickList(lists, list),
-      h(Search, { search, label: 'Part of an address, tag:…, interest:…' }),
-      div(
-        { class: 'pair' },
-        h(Select, {
-          label: 'Status',
-          value: status,
-          onChange: v => setParams({ status: v, ...(!part && { q: '' }) }),
-          options: choices(info?.contact_statuses ?? []),
-        }),
-        h(Select, { label: 'Order', value: sort, onChange: v => setParams({ sort: v }), options: sorts }),
-      ),
-    ),
+    tools: tools(lists, list, members, info?.contact_statuses ?? []),
     list: [
       h(Rows, {
         select: { selection, name: (/** @type {Contact} */ c) => c.email },
@@ -224,19 +250,9 @@ function Members({ list, lists, contact, reload }) {
       h(Selected, {
         selection,
         total: count ?? 0,
-        onAll: () =>
-          every().then(found => {
-            setAll(found);
-            selection.set(found.map(c => String(c.id)));
-          }),
+        onAll: () => every().then(select),
         noun: 'contact',
-        children: h(Acts, {
-          list,
-          contacts: [...new Map([...all, ...(data?.data ?? [])].map(c => [c.id, c])).values()].filter(c =>
-            selection.has(String(c.id)),
-          ),
-          after: () => selection.set([]),
-        }),
+        children: h(Acts, { list, contacts: selected, after: () => selection.set([]) }),
       }),
       part
         ? (count ?? 0) > most && div({ class: 'pager dim' }, `Only the latest ${most} contacts are shown.`)
@@ -277,6 +293,10 @@ const name = c =>
     .filter(Boolean)
     .join(' ');
 
+/** @param {Contact} c */
+const bounces = ({ bounces_count: n, last_bounce_type: last }) =>
+  `${n ?? 0}${last && last !== 'none' ? `, the last one ${last}` : ''}`;
+
 /** @param {{list: List, id: string}} props */
 function Opened({ list, id }) {
   const path = `/lists/${list.list_id}/contacts/${encodeURIComponent(id)}`;
@@ -308,10 +328,7 @@ function Opened({ list, id }) {
     ),
     pairs([
       ['Subscribed', date(c.subscribed_on)],
-      [
-        'Bounces',
-        `${c.bounces_count ?? 0}${c.last_bounce_type && c.last_bounce_type !== 'none' ? `, the last one ${c.last_bounce_type}` : ''}`,
-      ],
+      ['Bounces', bounces(c)],
       ['Tags', labels(c.tags)],
       ['Interests', labels(c.interests)],
     ]),
@@ -351,8 +368,8 @@ function Acts({ list, contacts, after }) {
     attempt(
       () => call('POST', `/lists/${list.list_id}/contacts/actions`, { action, ids: contacts.map(c => String(c.id)) }),
       (/** @type {{ids: string[], failed: number, error?: string}} */ { ids, failed, error }) => {
-        const changed = new Set(ids),
-          done = contacts.filter(c => changed.has(String(c.id)));
+        const changed = new Set(ids);
+        const done = contacts.filter(c => changed.has(String(c.id)));
         const text = [
           done.length && `${done.length === 1 ? done[0].email : counted(done.length, 'contact')} ${did} ${list.name}.`,
           failed && `${failed} of ${contacts.length} failed: ${error}.`,
@@ -391,7 +408,10 @@ function Acts({ list, contacts, after }) {
   ];
 }
 
-/** Changes the attributes of a contact. If a line is removed, its attribute is removed. @param {{list: List, c: Contact, reload: () => void}} props */
+/**
+ * Changes the attributes of a contact. If a line is removed, its attribute is removed.
+ * @param {{list: List, c: Contact, reload: () => void}} props
+ */
 function Edit({ list, c, reload }) {
   const all = (c.custom_attributes ?? []).filter(
     x => !x.name.includes('=') && !/^\s|\s$|\n/.test(`${x.name}=${x.value}`),

@@ -3,23 +3,15 @@
 import { h, useEffect, useId, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { RequestError } from './api.js';
 import { useSession } from './session.js';
-import { Doing, FileButton, icon, press, seen, tags, toast, usePaste } from './ui.js';
-/** @typedef {import('./ui.js').Child} Child @typedef {import('./ui.js').Typed} Typed @typedef {import('./api.js').FieldError} FieldError */
-const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p, select, span, textarea } = tags;
+import { Doing, FileButton, Tick, icon, press, seen, submits, tags, toast, usePaste } from './ui.js';
+/** @import { CreateProps, FieldError, Part } from './types.js' */
+/** @typedef {import('./ui.js').Child} Child @typedef {import('./ui.js').Typed} Typed */
+const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p, select, textarea } = tags;
 
-/**
- * A field of the form and of the body. Its name is its path in the body, such as sender.email.
- * @typedef {{name: string, label: string, kind?: 'line'|'area'|'select'|'tick'|'ticks'|'number'|'time', options?: [string, string][], note?: string | ((value: any) => string), hint?: string, start?: any, file?: string,
- *   read?: (value: any) => unknown, aside?: boolean, when?: (values: Record<string, any>) => boolean}} Part read converts the value for the body. aside means that the body does not contain it. file lists the types of files that can be read into it.
- */
-
-/**
- * A button that opens a form.
- * @param {{label: string, title?: string, sign?: string, main?: boolean, ok?: string, intro?: Child, parts: Part[], send: (body: any, values: Record<string, any>) => Promise<any>,
- *   done: (result: any) => Parameters<typeof toast>, after?: (result: any, close: () => void) => Child, stands?: string, paste?: (text: string) => Record<string, any>|undefined}} props after returns what the dialog shows before it closes, if anything. stands is the current record that is edited. paste returns the first values for text that is pasted on the page.
- */
+/** A button that opens a form. @param {CreateProps} props */
 export function Create(props) {
-  const [typed, open] = useState(/** @type {Record<string, any>|undefined} */ (undefined)); // the first values of the fields
+  // the first values of the fields
+  const [typed, open] = useState(/** @type {Record<string, any>|undefined} */ (undefined));
   const { account } = useSession(); // the owner; known shortly after the page loads
   usePaste(props.paste && (text => account && open(props.paste?.(text))));
   return [
@@ -32,7 +24,7 @@ export function Create(props) {
   ];
 }
 
-/** @param {Parameters<typeof Create>[0] & {typed: Record<string, any>, close: () => void}} props */
+/** @param {CreateProps & {typed: Record<string, any>, close: () => void}} props */
 function Box(props) {
   const box = useRef(/** @type {HTMLDialogElement|null} */ (null));
   const [result, setResult] = useState(/** @type {any} */ (undefined));
@@ -62,31 +54,34 @@ function After({ show, close }) {
   return div({ class: 'after', tabindex: -1, ref: el }, show(), div({ class: 'actions' }, press('', 'Close', close)));
 }
 
-/** @param {Parameters<typeof Create>[0] & {typed: Record<string, any>, sent: (result: any) => void, cancel: () => void}} props */
+/** Submits a form once at a time, and collects the errors. @param {() => Promise<void>} send */
+function useSubmit(send) {
+  const [errors, setErrors] = useState(/** @type {FieldError[]} */ ([]));
+  const [busy, setBusy] = useState(false);
+  const submit = submits(async () => {
+    if (busy) return;
+    setBusy(true);
+    try {
+      await send();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      setErrors(error instanceof RequestError ? error.errors : [{ where: '', msg: message }]);
+    }
+    setBusy(false);
+  });
+  return { errors, busy, submit };
+}
+
+/** @param {CreateProps & {typed: Record<string, any>, sent: (result: any) => void, cancel: () => void}} props */
 function Form({ typed: first, parts, send, sent, cancel, ok, intro, label: name, stands }) {
   const [began] = useState(stands);
   const [starts] = useState(() => startsOf(parts));
   const [typed, set] = useState(first);
-  const values = { ...starts, ...startsOf(parts.filter(x => x.kind === 'select')), ...typed }; // the options of a select can load after the form
-  const [errors, setErrors] = useState(/** @type {FieldError[]} */ ([]));
-  const [busy, setBusy] = useState(false);
+  // the options of a select can load after the form
+  const values = { ...starts, ...startsOf(parts.filter(x => x.kind === 'select')), ...typed };
   const el = useRef(/** @type {HTMLFormElement|null} */ (null));
   const visible = parts.filter(x => !x.when || x.when(values));
-  const submit = async (/** @type {Event} */ e) => {
-    e.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    try {
-      sent(await send(bodyOf(visible, values), values));
-    } catch (error) {
-      setErrors(
-        error instanceof RequestError
-          ? error.errors
-          : [{ where: '', msg: error instanceof Error ? error.message : String(error) }],
-      );
-    }
-    setBusy(false);
-  };
+  const { errors, busy, submit } = useSubmit(async () => sent(await send(bodyOf(visible, values), values)));
   useEffect(() => {
     if (errors.length)
       /** @type {HTMLElement|null|undefined} */ (
@@ -131,7 +126,12 @@ function Form({ typed: first, parts, send, sent, cancel, ok, intro, label: name,
 const startsOf = parts =>
   Object.fromEntries(parts.map(x => [x.name, x.start ?? (x.kind === 'ticks' ? [] : x.kind === 'tick' ? false : '')]));
 
-/** Reports whether an error belongs to a field: it names the field, a part of it, or an object whose first field it is. @param {FieldError} m @param {Part} x @param {Part[]} all */
+/**
+ * Reports whether an error belongs to a field: it names the field, a part of it, or an object whose first field it is.
+ * @param {FieldError} m
+ * @param {Part} x
+ * @param {Part[]} all
+ */
 function isAbout({ where }, x, all) {
   const within = (/** @type {string} */ whole, /** @type {string} */ part) => (part + '.').startsWith(whole + '.');
   const at = (/** @type {Part} */ y) => (y.aside ? 'query.' : 'body.') + y.name;
@@ -149,8 +149,8 @@ function bodyOf(parts, values) {
   for (const x of parts) {
     const value = x.read ? x.read(values[x.name]) : values[x.name];
     if (x.aside || value === '' || value === undefined || (Array.isArray(value) && !value.length)) continue;
-    const path = x.name.split('.'),
-      last = /** @type {string} */ (path.pop());
+    const path = x.name.split('.');
+    const last = /** @type {string} */ (path.pop());
     const at = path.reduce((o, name) => (o[name] ??= {}), /** @type {any} */ (body));
     at[last] = value;
   }
@@ -163,7 +163,6 @@ function Field({ part: x, value, wrong, onChange }) {
   const about = typeof x.note === 'function' ? x.note(value) : x.note;
   const noteId = wrong.length || about ? id + 'note' : undefined;
   const common = { id, name: x.name, 'aria-invalid': wrong.length ? 'true' : undefined, 'aria-describedby': noteId };
-  const typed = (/** @type {Typed} */ e) => onChange(e.target.value);
   const note =
     noteId &&
     div(
@@ -171,69 +170,14 @@ function Field({ part: x, value, wrong, onChange }) {
       wrong.map(m => p({ class: 'field-error', key: m.msg }, icon('warn'), sentence(m))),
       about && p({ class: 'dim' }, about),
     );
-  if (x.kind === 'ticks') {
-    return fieldset(
-      { class: 'pick', 'aria-describedby': noteId },
-      legend(
-        x.label,
-        ' ',
-        press('', value.length ? 'None' : 'All', () => onChange(value.length ? [] : x.options?.map(([v]) => v)), {
-          class: 'quiet',
-        }),
-      ),
-      note,
-      div(
-        { class: 'ticks' },
-        x.options?.map(([v, text], n) =>
-          label(
-            { class: 'tick', key: v },
-            input({
-              type: 'checkbox',
-              checked: value.includes(v),
-              'aria-invalid': wrong.length && !n ? 'true' : undefined,
-              onChange: (/** @type {Typed} */ e) =>
-                onChange(e.target.checked ? [...value, v] : value.filter((/** @type {string} */ w) => w !== v)),
-            }),
-            span(text),
-          ),
-        ),
-      ),
-    );
-  }
+  if (x.kind === 'ticks')
+    return fieldset({ class: 'pick', 'aria-describedby': noteId }, ticks(x, value, wrong.length > 0, onChange, note));
   if (x.kind === 'tick')
-    return div(
-      { class: 'pick' },
-      label(
-        { class: 'tick' },
-        input({
-          ...common,
-          type: 'checkbox',
-          checked: value,
-          onChange: (/** @type {Typed} */ e) => onChange(e.target.checked),
-        }),
-        span(x.label),
-      ),
-      note,
-    );
+    return div({ class: 'pick' }, h(Tick, { label: x.label, checked: value, onChange, more: common }), note);
   return div(
     { class: 'pick' },
     label({ for: id }, x.label),
-    x.kind === 'select'
-      ? select(
-          { ...common, value, onChange: typed },
-          x.options?.map(([v, text]) => option({ key: v, value: v, selected: v === value }, text)),
-        )
-      : x.kind === 'area'
-        ? textarea({ ...common, class: 'mono', rows: 5, spellcheck: false, placeholder: x.hint, value, onInput: typed })
-        : input({
-            ...common,
-            type: x.kind === 'number' ? 'number' : x.kind === 'time' ? 'datetime-local' : 'text',
-            step: x.kind === 'time' ? 1 : undefined,
-            placeholder: x.hint,
-            value,
-            autocomplete: 'off',
-            onInput: typed,
-          }),
+    control(x, { ...common, value }, (/** @type {Typed} */ e) => onChange(e.target.value)),
     note,
     x.file &&
       h(FileButton, {
@@ -243,6 +187,55 @@ function Field({ part: x, value, wrong, onChange }) {
         onFile: async file => onChange(await file.text()),
       }),
   );
+}
+
+/**
+ * The checkboxes of a field, and the button for all of them.
+ * @param {Part} x
+ * @param {string[]} value
+ * @param {boolean} wrong
+ * @param {(v: string[]) => void} onChange
+ * @param {Child} note
+ */
+function ticks({ label: name, options = [] }, value, wrong, onChange, note) {
+  const put = (/** @type {string} */ v, /** @type {boolean} */ on) =>
+    onChange(on ? [...value, v] : value.filter(w => w !== v));
+  const toggle = () => onChange(value.length ? [] : options.map(([v]) => v));
+  return [
+    legend(name, ' ', press('', value.length ? 'None' : 'All', toggle, { class: 'quiet' })),
+    note,
+    div(
+      { class: 'ticks' },
+      options.map(([v, text], n) =>
+        h(Tick, {
+          key: v,
+          label: text,
+          checked: value.includes(v),
+          onChange: on => put(v, on),
+          more: { 'aria-invalid': wrong && !n ? 'true' : undefined },
+        }),
+      ),
+    ),
+  ];
+}
+
+/** @param {Part} x @param {Record<string, any>} common attributes @param {(e: Typed) => void} typed */
+function control({ kind, options, hint }, common, typed) {
+  if (kind === 'select')
+    return select(
+      { ...common, onChange: typed },
+      options?.map(([v, text]) => option({ key: v, value: v, selected: v === common.value }, text)),
+    );
+  if (kind === 'area')
+    return textarea({ ...common, class: 'mono', rows: 5, spellcheck: false, placeholder: hint, onInput: typed });
+  return input({
+    ...common,
+    type: kind === 'number' ? 'number' : kind === 'time' ? 'datetime-local' : 'text',
+    step: kind === 'time' ? 1 : undefined,
+    placeholder: hint,
+    autocomplete: 'off',
+    onInput: typed,
+  });
 }
 
 /** The number in a field, if any. @param {string} v */

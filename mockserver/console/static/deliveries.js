@@ -37,7 +37,7 @@ import {
   tags,
 } from './ui.js';
 import { accountFilter, useSession } from './session.js';
-/** @typedef {import('./api.js').Attempt} Attempt @typedef {import('./api.js').Delivery} Delivery @typedef {import('./api.js').FullDelivery} FullDelivery */
+/** @import { Attempt, Delivery, FullDelivery } from './types.js' */
 const { a, article, details, div, header, i, li, ol, p, span, strong, summary } = tags;
 
 const outcome = (/** @type {Attempt} */ t) => (t.status ? String(t.status) : 'no response');
@@ -76,7 +76,11 @@ export function state(d) {
   return chip('info', 'clock', 'waiting');
 }
 
-/** The number of attempts, including the attempts to come. A redelivery restarts the schedule. @param {Delivery} d @param {number} each of one schedule */
+/**
+ * The number of attempts, including the attempts to come. A redelivery restarts the schedule.
+ * @param {Delivery} d
+ * @param {number} each of one schedule
+ */
 const most = (d, each) =>
   ['delivered', 'failed', 'dropped'].includes(d.state)
     ? d.attempts.length

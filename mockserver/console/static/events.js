@@ -23,12 +23,11 @@ import {
   tags,
 } from './ui.js';
 import { accountFilter, useSession } from './session.js';
-/** @import { Fetched } from './api.js' */
-/** @typedef {import('./api.js').Fired} Fired @typedef {import('./api.js').FullFired} FullFired @typedef {import('./api.js').FullDelivery} FullDelivery */
+/** @import { Fetched, Fired, FullDelivery, FullFired } from './types.js' */
 const { a, article, div, header, i, li, p, span, strong, ul } = tags;
 
-const bad = /Bounced|Spam|Rejected|Error/,
-  warn = /Unsubscribed|Removed|Suppressed/;
+const bad = /Bounced|Spam|Rejected|Error/;
+const warn = /Unsubscribed|Removed|Suppressed/;
 const tone = (/** @type {string} */ event) => (bad.test(event) ? 'bad' : warn.test(event) ? 'warn' : 'ok');
 
 /** @param {Fired} e @param {boolean} current */

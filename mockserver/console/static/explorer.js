@@ -23,13 +23,15 @@ import {
   json,
   loading,
   num,
+  optionsOf,
   pairs,
   seen,
   submits,
   tags,
 } from './ui.js';
+/** @import { Operation, Parameter } from './types.js' */
 /**
- * @typedef {import('./programs.js').Parameter} Parameter @typedef {import('./programs.js').Operation} Operation @typedef {import('./programs.js').Request} Request
+ * @typedef {import('./programs.js').Request} Request
  * @typedef {{status: number, statusText: string, ms: number, headers: [string, string][], body: string}} Result
  */
 const { article, button, div, form, h3, header, label, p, section, span, strong, textarea } = tags;
@@ -141,12 +143,58 @@ async function send({ method, url, token, body }) {
   };
 }
 
+/** @param {Operation} o */
+const about = o =>
+  header(
+    { class: 'head' },
+    h(Heading, { text: o.path, sign: span({ class: `method ${o.method.toLowerCase()}` }, o.method) }),
+    p({ class: 'who' }, o.summary),
+    p(
+      { class: 'meta' },
+      span({ class: 'id' }, o.id),
+      o.repeatable ? chip('ok', 'retry', 'repeatable') : chip('warn', 'warn', 'not repeatable'),
+    ),
+    p(o.description),
+  );
+
+/**
+ * The body of the request, with examples to start from.
+ * @param {{o: Operation, body: string, setBody: (body: string) => void}} props
+ */
+function BodyInput({ o: { examples = [], body: type }, body, setBody }) {
+  const [example, setExample] = useState('0');
+  const choose = (/** @type {string} */ n) => {
+    setExample(n);
+    setBody(pretty(examples[Number(n)]?.value));
+  };
+  return [
+    examples.length > 1 &&
+      h(Select, {
+        label: 'Example',
+        value: example,
+        onChange: choose,
+        options: optionsOf(examples, (x, n) => [String(n), x.name]),
+      }),
+    div(
+      { class: 'pick' },
+      label({ for: 'request-body' }, `Body (${type})`),
+      textarea({
+        id: 'request-body',
+        class: 'mono',
+        rows: Math.min(12, body.split('\n').length + 1),
+        spellcheck: false,
+        value: body,
+        onInput: (/** @type {import('./ui.js').Typed} */ e) => setBody(e.target.value),
+      }),
+    ),
+  ];
+}
+
 /** @param {{o: Operation}} props */
 function Opened({ o }) {
   const { info } = useSession();
   const { values, put } = useValues(o);
   const [token, setToken] = useState(info?.default_token ?? '');
-  const [example, setExample] = useState('0');
   const [body, setBody] = useState(pretty(o.examples?.[0]?.value));
   const [result, setResult] = useState(/** @type {Result|string|null} */ (null));
   useEffect(() => {
@@ -157,17 +205,7 @@ function Opened({ o }) {
   const submit = submits(() => send(request).then(setResult, e => setResult(`No response: ${e.message}`)));
   return article(
     { class: 'explorer' },
-    header(
-      { class: 'head' },
-      h(Heading, { text: o.path, sign: span({ class: `method ${o.method.toLowerCase()}` }, o.method) }),
-      p({ class: 'who' }, o.summary),
-      p(
-        { class: 'meta' },
-        span({ class: 'id' }, o.id),
-        o.repeatable ? chip('ok', 'retry', 'repeatable') : chip('warn', 'warn', 'not repeatable'),
-      ),
-      p(o.description),
-    ),
+    about(o),
     form(
       { class: 'part form', onSubmit: submit },
       (o.parameters ?? []).map(x =>
@@ -180,30 +218,7 @@ function Opened({ o }) {
           mono: true,
         }),
       ),
-      o.body && [
-        (o.examples?.length ?? 0) > 1 &&
-          h(Select, {
-            label: 'Example',
-            value: example,
-            onChange: v => {
-              setExample(v);
-              setBody(pretty(o.examples?.[Number(v)]?.value));
-            },
-            options: (o.examples ?? []).map((x, n) => [String(n), x.name]),
-          }),
-        div(
-          { class: 'pick' },
-          label({ for: 'request-body' }, `Body (${o.body})`),
-          textarea({
-            id: 'request-body',
-            class: 'mono',
-            rows: Math.min(12, body.split('\n').length + 1),
-            spellcheck: false,
-            value: body,
-            onInput: (/** @type {import('./ui.js').Typed} */ e) => setBody(e.target.value),
-          }),
-        ),
-      ],
+      o.body && h(BodyInput, { o, body, setBody }),
       h(Field, { label: 'Access token', value: token, onInput: setToken, mono: true }),
       div(
         { class: 'actions' },

@@ -27,14 +27,7 @@ import {
 import { accountFilter, look, useSession } from './session.js';
 import { Confirmation, removeRules } from './state.js';
 import { useWebhooks } from './webhooks.js';
-/** @import { Fetched } from './api.js' */
-/**
- * @typedef {{account_id?: number, operation?: string, method?: string, path?: string, event?: string, webhook_id?: string, nth?: number, every?: number, probability?: number, times?: number, action: string, after_processing?: boolean,
- *   delay_ms?: number, status?: number, retry_after?: string, body?: string, location?: string, size?: number}} Fault
- * @typedef {Fault & {id: string, enabled: boolean, calls: number, hits: number}} Rule
- * @typedef {{action: string, label: string, targets: string[], fields: string[], request_fields: string[]}} Action
- * @typedef {{seed: number|string, data: Rule[], operations: {operation: string, method: string, path: string}[], action_details: Action[]}} Plan
- */
+/** @import { Action, Fault, Fetched, Info, Plan, Rule, Webhook } from './types.js' */
 const { a, button, div, fieldset, form, h2, legend, li, p, section, span, strong, ul } = tags;
 
 /** @type {[string, string, Fault][]} */
@@ -71,7 +64,8 @@ const targetOf = r =>
 function subject(r) {
   if (targetOf(r) === 'message') return 'Email API messages';
   if (targetOf(r) === 'delivery') {
-    return `Deliveries${r.event && r.event !== '*' ? ' of ' + r.event : ''}${r.webhook_id ? ' to webhook ' + r.webhook_id : ''}`;
+    const event = r.event && r.event !== '*' && `of ${r.event}`;
+    return ['Deliveries', event, r.webhook_id && `to webhook ${r.webhook_id}`].filter(Boolean).join(' ');
   }
   return [r.operation, r.method, r.path].filter(Boolean).join(' ') || 'Every request';
 }
@@ -101,6 +95,31 @@ function what(r, actions) {
   return [actions.find(a => a.action === r.action)?.label ?? r.action, ...more.filter(Boolean)].join(', ');
 }
 
+/** The rule in the parameters of a link. @param {URLSearchParams} params */
+const askedIn = params => ({
+  action: 'status',
+  status: 503,
+  times: 1,
+  ...Object.fromEntries(['operation', 'method', 'path'].map(name => [name, params.get(name) ?? ''])),
+});
+
+const lead = () =>
+  p(
+    { class: 'lead' },
+    'Fault rules make requests, messages or deliveries fail. The same seed and the same order of calls cause the same faults, so failures are reproducible. To reset the server, use the ',
+    a({ href: '#/overview' }, 'overview'),
+    '.',
+  );
+
+/** @param {Info['test_addresses']} all */
+const testAddresses = all =>
+  div(
+    { class: 'card' },
+    h2('Test addresses'),
+    p({ class: 'dim' }, 'Recipients at these addresses act on each message.'),
+    pairs(all.map(x => [x.address, x.effect])),
+  );
+
 export function Faults() {
   const { info } = useSession();
   const { params } = usePlace();
@@ -120,13 +139,7 @@ export function Faults() {
     });
   const account = accountFilter();
   const mine = account ? { account_id: Number(account) } : {};
-  const asked = {
-    ...mine,
-    action: 'status',
-    status: 503,
-    times: 1,
-    ...Object.fromEntries(['operation', 'method', 'path'].map(name => [name, params.get(name) ?? ''])),
-  };
+  const asked = { ...mine, ...askedIn(params) };
   const add = (/** @type {Fault} */ f) => change(() => call('POST', '/faults', f), 'Rule added.');
   const save = (/** @type {Fault} */ f) =>
     change(() => call('PUT', `/faults/${edited?.id}`, f), `Rule ${edited?.id} changed. Its counts restart at 0.`).then(
@@ -134,8 +147,6 @@ export function Faults() {
         if (done) edit(undefined);
       },
     );
-  const rules = plan.data.filter(r => !account || !r.account_id || String(r.account_id) === account);
-  const others = plan.data.length - rules.length;
   return h(Page, {
     title: 'Faults',
     side:
@@ -148,12 +159,7 @@ export function Faults() {
     children: h(
       Doing,
       { label: 'Rules', class: 'whole' },
-      p(
-        { class: 'lead' },
-        'Fault rules make requests, messages or deliveries fail. The same seed and the same order of calls cause the same faults, so failures are reproducible. To reset the server, use the ',
-        a({ href: '#/overview' }, 'overview'),
-        '.',
-      ),
+      lead(),
       removing &&
         div(
           { class: 'card form' },
@@ -164,14 +170,7 @@ export function Faults() {
         { class: 'presets', role: 'group', 'aria-label': 'Ready-made rules' },
         presets.map(([name, title, f]) => press('plus', name, () => add({ ...mine, ...f }), { key: name, title })),
       ),
-      rules.length
-        ? ul(
-            { class: 'rules' },
-            rules.map(r => h(RuleRow, { key: r.id, r, actions: plan.action_details, change, edit })),
-          )
-        : empty('bolt', 'No faults', 'Add a ready-made rule above, or your own rule below.'),
-      others > 0 &&
-        p({ class: 'dim' }, `${counted(others, 'rule')} of other accounts ${others === 1 ? 'is' : 'are'} not shown.`),
+      ruleList(plan, change, edit),
       div(
         { class: 'columns' },
         h(RuleForm, {
@@ -185,12 +184,7 @@ export function Faults() {
         }),
         h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'min_interval', change }),
       ),
-      div(
-        { class: 'card' },
-        h2('Test addresses'),
-        p({ class: 'dim' }, 'Recipients at these addresses act on each message.'),
-        pairs((info?.test_addresses ?? []).map(x => [x.address, x.effect])),
-      ),
+      testAddresses(info?.test_addresses ?? []),
     ),
   });
 }
@@ -222,6 +216,30 @@ const RuleRow = ({ r, actions, change, edit }) =>
     ),
   );
 
+/** @type {[string, string][]} */
+const targets = [
+  ['request', 'Requests'],
+  ['delivery', 'Deliveries'],
+  ['message', 'Messages'],
+];
+
+/** The rules that apply to the account. @param {Plan} plan @param {Change} change @param {(r: Rule) => void} edit */
+function ruleList({ data, action_details: actions }, change, edit) {
+  const account = accountFilter();
+  const rules = data.filter(r => !account || !r.account_id || String(r.account_id) === account);
+  const others = data.length - rules.length;
+  return [
+    rules.length
+      ? ul(
+          { class: 'rules' },
+          rules.map(r => h(RuleRow, { key: r.id, r, actions, change, edit })),
+        )
+      : empty('bolt', 'No faults', 'Add a ready-made rule above, or your own rule below.'),
+    others > 0 &&
+      p({ class: 'dim' }, `${counted(others, 'rule')} of other accounts ${others === 1 ? 'is' : 'are'} not shown.`),
+  ];
+}
+
 /** The inputs for the fields that some actions read. @type {[keyof Fault, string, Record<string, any>][]} */
 const inputs = [
   ['status', 'Status', { type: 'number', min: 200, max: 599 }],
@@ -244,109 +262,121 @@ function valuesOf({ event = '', ...r }) {
   };
 }
 
-/** A form for a rule, with the fields that its action reads. @param {{rule: Fault, title: string, plan: Plan, events: string[], send: (f: Fault) => unknown, cancel?: () => void}} props */
-function RuleForm({ rule, title, plan: { action_details: actions, operations }, events, send, cancel }) {
-  const { info } = useSession();
-  const [target, setTarget] = useState(targetOf(rule));
+/** The values of the form, and inputs that change them. @param {Fault} rule */
+function useValues(rule) {
   const [f, set] = useState(valuesOf(rule));
-  const hooks = useWebhooks().data?.data ?? [];
-  const el = useRef(/** @type {HTMLElement|null} */ (null));
-  useEffect(() => {
-    if (cancel) el.current?.focus();
-  }, []);
   const put = (/** @type {string} */ name) => (/** @type {string|boolean} */ value) =>
     set(old => ({ ...old, [name]: value }));
-  const of = (/** @type {string} */ target) => actions.filter(a => a.targets.includes(target));
-  const action = actions.find(a => a.action === f.action);
-  const fields = (action?.fields ?? []).filter(name => target === 'request' || !action?.request_fields.includes(name));
-  const choose = (/** @type {string} */ s) => {
-    setTarget(s);
-    set(old => ({ ...old, action: of(s)[0].action }));
-  };
-  const submit = submits(() => send(faultOf(target, f, fields)));
-  const text = (/** @type {string} */ name) => String(f[name] ?? '');
+  const common = (/** @type {string} */ name, /** @type {string} */ label) => ({ label, value: String(f[name] ?? '') });
   const field = (/** @type {string} */ name, /** @type {string} */ label, extra = {}) =>
-    h(Field, { label, value: text(name), onInput: put(name), ...extra });
+    h(Field, { ...common(name, label), onInput: put(name), ...extra });
+  const select = (/** @type {string} */ name, /** @type {string} */ label, /** @type {[string, string][]} */ options) =>
+    h(Select, { ...common(name, label), onChange: put(name), options });
   const pick = (
     /** @type {string} */ name,
     /** @type {string} */ label,
     /** @type {string[]} */ values,
     /** @type {(v: string, n: number) => string} */ about = v => v,
-  ) =>
-    h(Select, {
-      label,
-      value: text(name),
-      onChange: put(name),
-      options: [['', 'Any'], ...optionsOf(values, (v, n) => [v, about(v, n)])],
-    });
+  ) => select(name, label, [['', 'Any'], ...optionsOf(values, (v, n) => [v, about(v, n)])]);
+  return { f, put, field, select, pick };
+}
+
+/**
+ * The inputs that select requests.
+ * @param {ReturnType<typeof useValues>} form
+ * @param {Plan['operations']} operations
+ */
+const requestFields = ({ field, pick }, operations) => [
+  pick(
+    'operation',
+    'Operation',
+    operations.map(o => o.operation),
+    (v, n) => `${v} · ${operations[n].method} ${operations[n].path}`,
+  ),
+  div(
+    { class: 'pair' },
+    pick('method', 'Method', ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST']),
+    field('path', 'Path', { hint: '/lists/{id}/contacts', mono: true }),
+  ),
+];
+
+/**
+ * The inputs that select deliveries.
+ * @param {ReturnType<typeof useValues>} form
+ * @param {string[]} events
+ * @param {Webhook[]} hooks
+ */
+const deliveryFields = ({ pick }, events, hooks) =>
+  div(
+    { class: 'pair' },
+    pick('event', 'Event', events),
+    pick(
+      'webhook_id',
+      'Webhook',
+      hooks.map(w => w.webhook_id),
+      (v, n) => `${v}: ${hooks[n].url}`,
+    ),
+  );
+
+/** The inputs that select some of the matches. @param {ReturnType<typeof useValues>} form */
+function selectionFields({ f, field, select }) {
+  const percent = f.when === 'probability';
+  return div(
+    { class: 'pair' },
+    select('when', 'Selection', [
+      ['all', 'Every match'],
+      ['nth', 'Only the nth'],
+      ['every', 'Every nth'],
+      ['probability', 'Probability in %'],
+    ]),
+    f.when !== 'all' &&
+      field('n', percent ? 'Percent' : 'n', {
+        type: 'number',
+        ...(percent ? { min: 0.01, max: 100, step: 'any' } : { min: 1 }),
+      }),
+    field('times', 'Times', { type: 'number', min: 0, hint: 'no limit' }),
+  );
+}
+
+/**
+ * A form for a rule, with the fields that its action reads.
+ * @param {{rule: Fault, title: string, plan: Plan, events: string[], send: (f: Fault) => unknown, cancel?: () => void}}
+ *   props
+ */
+function RuleForm({ rule, title, plan: { action_details: actions, operations }, events, send, cancel }) {
+  const { info } = useSession();
+  const [target, setTarget] = useState(targetOf(rule));
+  const values = useValues(rule);
+  const { f, put, field, select, pick } = values;
+  const hooks = useWebhooks().data?.data ?? [];
+  const el = useRef(/** @type {HTMLElement|null} */ (null));
+  useEffect(() => {
+    if (cancel) el.current?.focus();
+  }, []);
+  const of = (/** @type {string} */ target) => actions.filter(a => a.targets.includes(target));
+  const action = actions.find(a => a.action === f.action);
+  const fields = (action?.fields ?? []).filter(name => target === 'request' || !action?.request_fields.includes(name));
+  const choose = (/** @type {string} */ s) => {
+    setTarget(s);
+    put('action')(of(s)[0].action);
+  };
   return form(
-    { class: 'card form', onSubmit: submit },
+    { class: 'card form', onSubmit: submits(() => send(faultOf(target, f, fields))) },
     h2({ tabindex: -1, ref: el }, title),
-    h(Choice, {
-      label: 'Target',
-      value: target,
-      onChange: choose,
-      options: [
-        ['request', 'Requests'],
-        ['delivery', 'Deliveries'],
-        ['message', 'Messages'],
-      ],
-    }),
+    h(Choice, { label: 'Target', value: target, onChange: choose, options: targets }),
     pick(
       'account_id',
       'Account',
       (info?.accounts ?? []).map(a => String(a.account_id)),
     ),
-    target === 'request' && [
-      pick(
-        'operation',
-        'Operation',
-        operations.map(o => o.operation),
-        (v, n) => `${v} · ${operations[n].method} ${operations[n].path}`,
-      ),
-      div(
-        { class: 'pair' },
-        pick('method', 'Method', ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST']),
-        field('path', 'Path', { hint: '/lists/{id}/contacts', mono: true }),
-      ),
-    ],
-    target === 'delivery' &&
-      div(
-        { class: 'pair' },
-        pick('event', 'Event', events),
-        pick(
-          'webhook_id',
-          'Webhook',
-          hooks.map(w => w.webhook_id),
-          (v, n) => `${v}: ${hooks[n].url}`,
-        ),
-      ),
-    div(
-      { class: 'pair' },
-      h(Select, {
-        label: 'Selection',
-        value: text('when'),
-        onChange: put('when'),
-        options: [
-          ['all', 'Every match'],
-          ['nth', 'Only the nth'],
-          ['every', 'Every nth'],
-          ['probability', 'Probability in %'],
-        ],
-      }),
-      f.when !== 'all' &&
-        field('n', f.when === 'probability' ? 'Percent' : 'n', {
-          type: 'number',
-          ...(f.when === 'probability' ? { min: 0.01, max: 100, step: 'any' } : { min: 1 }),
-        }),
-      field('times', 'Times', { type: 'number', min: 0, hint: 'no limit' }),
+    target === 'request' && requestFields(values, operations),
+    target === 'delivery' && deliveryFields(values, events, hooks),
+    selectionFields(values),
+    select(
+      'action',
+      'Action',
+      of(target).map(a => [a.action, a.label]),
     ),
-    h(Select, {
-      label: 'Action',
-      value: text('action'),
-      onChange: put('action'),
-      options: of(target).map(a => [a.action, a.label]),
-    }),
     inputs
       .filter(([name]) => fields.includes(name))
       .map(([name, label, extra]) => field(name, label, { key: name, ...extra })),
@@ -364,7 +394,13 @@ function RuleForm({ rule, title, plan: { action_details: actions, operations }, 
   );
 }
 
-/** The values of the form as the control route takes them. @param {string} target @param {Record<string, string|boolean>} f @param {string[]} fields @returns {Fault} */
+/**
+ * The values of the form as the control route takes them.
+ * @param {string} target
+ * @param {Record<string, string|boolean>} f
+ * @param {string[]} fields
+ * @returns {Fault}
+ */
 function faultOf(target, f, fields) {
   /** @type {Fault} */
   const out = { action: String(f.action) };

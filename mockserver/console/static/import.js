@@ -4,9 +4,12 @@ import { call } from './api.js';
 import { Create, words } from './create.js';
 import { ofAccount } from './session.js';
 import { counted, tags } from './ui.js';
+/** @import { Part } from './types.js' */
 /**
- * @typedef {{email: string, tags?: string[], interests?: string[], custom_attributes?: {name: string, value: string}[]}} Entry
- * @typedef {{imported: number, updated: number, errors: {index: number, email?: string, msg: string, line?: number}[]}} Result
+ * @typedef {{email: string, tags?: string[], interests?: string[], custom_attributes?: {name: string, value:
+ *   string}[]}} Entry
+ * @typedef {{imported: number, updated: number, errors: {index: number, email?: string, msg: string, line?: number}[]}}
+ *   Result
  */
 const { li, p, ul } = tags;
 
@@ -15,7 +18,11 @@ export const batch = 1000;
 
 const newlines = (/** @type {string} */ text) => text.match(/\r?\n|\r/g)?.length ?? 0;
 
-/** The cells of CSV, with the line of each row. The first separator outside quotes is the separator of the file. @param {string} text @returns {{line: number, row: string[]}[]} */
+/**
+ * The cells of CSV, with the line of each row. The first separator outside quotes is the separator of the file.
+ * @param {string} text
+ * @returns {{line: number, row: string[]}[]}
+ */
 function cells(text) {
   const separator = /^(?:"(?:[^"]|"")*"|[^",;\t\n])*([,;\t])/.exec(text)?.[1] ?? ',';
   const cell = new RegExp(
@@ -35,7 +42,12 @@ function cells(text) {
   return rows.filter(({ row }) => row.some(Boolean));
 }
 
-/** The contact in a row of CSV. Columns that the API does not define are attributes. @param {string[]} names @param {string[]} row @returns {Entry} */
+/**
+ * The contact in a row of CSV. Columns that the API does not define are attributes.
+ * @param {string[]} names
+ * @param {string[]} row
+ * @returns {Entry}
+ */
 function entry(names, row) {
   const of = (/** @type {string} */ name) => row[names.findIndex(n => n.toLowerCase() === name)] ?? '';
   const own = names.flatMap((name, n) =>
@@ -50,7 +62,11 @@ function entry(names, row) {
   };
 }
 
-/** The contacts in a text and their lines. The text is CSV with a column email, or any text with addresses. @param {string} text @returns {{line: number, contact: Entry}[]} */
+/**
+ * The contacts in a text and their lines. The text is CSV with a column email, or any text with addresses.
+ * @param {string} text
+ * @returns {{line: number, contact: Entry}[]}
+ */
 export function contactsIn(text) {
   const [names, ...rows] = cells(text.replace(/^\ufeff/, ''));
   if (names?.row.some(n => n.toLowerCase() === 'email'))
@@ -68,7 +84,7 @@ const note = text =>
     ? `${counted(contactsIn(text).length, 'contact')} found.`
     : 'One address per line, or CSV with an email column. The tags and interests columns contain lists. Other columns are attributes.';
 
-/** @type {import('./create.js').Part} */
+/** @type {Part} */
 export const contactsPart = {
   name: 'contacts',
   label: 'Contacts',
@@ -84,8 +100,8 @@ export const pasted = contacts => (contactsIn(contacts).length ? { contacts } : 
 
 /** @param {string|number} list @param {string} text @returns {Promise<Result>} */
 export async function importInto(list, text) {
-  const all = contactsIn(text),
-    result = { imported: 0, updated: 0, errors: /** @type {Result['errors']} */ ([]) };
+  const all = contactsIn(text);
+  const result = { imported: 0, updated: 0, errors: /** @type {Result['errors']} */ ([]) };
   if (!all.length) throw new Error('No address found. Paste addresses, or CSV with an email column.');
   for (let at = 0; at < all.length; at += batch) {
     const { imported, updated, errors } = /** @type {Result} */ (

@@ -36,7 +36,7 @@ import {
 import { accountFilter, useSession } from './session.js';
 import { Named, Why } from './why.js';
 import { markAllRead, markRead, setUnread, unreadOf, useUnread } from './unread.js';
-/** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
+/** @import { FullMessage, Message } from './types.js' */
 const { a, article, bdi, div, header, kbd, li, ol, p, pre, span, strong } = tags;
 
 /** @type {Record<string, string>} */
@@ -106,7 +106,11 @@ const exports = [
   { value: 'zip', label: 'All messages as .eml files', note: 'zip' },
 ];
 
-/** The unread messages. Their number is updated only if the rows are all messages. @param {(Message|undefined)[]|null} rows @param {boolean} all */
+/**
+ * The unread messages. Their number is updated only if the rows are all messages.
+ * @param {(Message|undefined)[]|null} rows
+ * @param {boolean} all
+ */
 function useMarks(rows, all) {
   const { version } = useUnread();
   const unread = useMemo(() => unreadOf(rows), [rows, version]);
@@ -210,7 +214,11 @@ export function Inbox({ id, tab }) {
   });
 }
 
-/** The message that opens when this one is deleted: the next, or the previous if it is the last. @param {(Message|undefined)[]|null} rows @param {string} id */
+/**
+ * The message that opens when this one is deleted: the next, or the previous if it is the last.
+ * @param {(Message|undefined)[]|null} rows
+ * @param {string} id
+ */
 function adjacent(rows, id) {
   const n = rows?.findIndex(m => m?.id === id) ?? -1;
   return n < 0 ? '' : ((rows?.[n + 1] ?? rows?.[n - 1])?.id ?? '');
@@ -293,7 +301,9 @@ const onList = m => !!m.contact_id && m.sent_by !== 'transactional';
 
 /**
  * The actions for one message or for several.
- * @param {{ids?: string[], query?: string, links?: string[], onList: boolean, after?: () => void, gone?: () => void}} props query selects the messages if there are no ids; links are choices for a click; gone is called after a deletion
+ * @param {{ids?: string[], query?: string, links?: string[], onList: boolean, after?: () => void, gone?: () => void}}
+ *   props query selects the messages if there are no ids; links are choices for a click; gone is called after a
+ *   deletion
  */
 function Acts({ ids, query = '', links, onList, after, gone = after }) {
   const { info } = useSession();

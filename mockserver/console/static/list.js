@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from './vendor/preact.js';
 import { NoServer, changesAll, call, useChanges, useSoon } from './api.js';
 
 /** The number of records per request, and of records that are loaded above and below the visible ones. */
-const pageSize = 200,
-  ahead = 60;
+const pageSize = 200;
+const ahead = 60;
 
 /** @typedef {{id: string, fresh?: boolean}} Row */
 /** @template T @typedef {(T|undefined)[]} Places undefined if not loaded */
@@ -20,7 +20,8 @@ const pageSize = 200,
  * @param {string} path
  * @param {string} kind of the changes to these records
  * @param {Record<string, string>} filter
- * @param {{open?: string, also?: string[]}} [more] open is a record that is loaded at any position; also lists other kinds of changes that reload the list
+ * @param {{open?: string, also?: string[]}} [more] open is a record that is loaded at any position; also lists other
+ *   kinds of changes that reload the list
  * @returns {List<T>}
  */
 export function useList(path, kind, filter, { open = '', also = [] } = {}) {
@@ -38,7 +39,8 @@ export function useList(path, kind, filter, { open = '', also = [] } = {}) {
       .filter(c => c.kind === kind && c.record && ofAccount(c.record, filter.account_id))
       .map(c => c.record);
     if (changes.some(changesAll)) load();
-    else if ((mine.length && searches) || changes.some(c => also.includes(c.kind))) soon();
+    // a response that is on its way can be older than these changes
+    else if ((mine.length && (searches || !pages.got.rows)) || changes.some(c => also.includes(c.kind))) soon();
     else if (mine.length) pages.change(mine);
   });
   useEffect(() => {
@@ -56,9 +58,9 @@ export function useList(path, kind, filter, { open = '', also = [] } = {}) {
 /** The loaded records of a list, and functions that load more. @param {string} key its route and query */
 function usePages(key) {
   const [got, set] = useState(/** @type {Loaded<any>} */ ({ key, rows: null, error: '' }));
-  const now = useRef(key),
-    busy = useRef(''),
-    total = useRef(0);
+  const now = useRef(key);
+  const busy = useRef('');
+  const total = useRef(0);
   now.current = key;
   const take = async (/** @type {string[]} */ wheres, /** @type {boolean} */ afresh) => {
     const pages = await Promise.all(wheres.map(w => call('GET', `${key}&limit=${pageSize}&${w}`))).catch(e => e);
@@ -80,7 +82,8 @@ function usePages(key) {
     const at = hole(got.rows, from, to);
     if (at < 0) return;
     busy.current = key;
-    take([`offset=${at + Math.max(0, total.current - got.rows.length)}`], false); // includes new records that the list does not show yet
+    // includes new records that the list does not show yet
+    take([`offset=${at + Math.max(0, total.current - got.rows.length)}`], false);
   };
   return {
     got,
@@ -92,7 +95,11 @@ function usePages(key) {
   };
 }
 
-/** Loads the open record and the records around it, once. @param {ReturnType<typeof usePages>} pages @param {string} open */
+/**
+ * Loads the open record and the records around it, once.
+ * @param {ReturnType<typeof usePages>} pages
+ * @param {string} open
+ */
 function useSought({ got, key, add }, open) {
   const sought = useRef('');
   useEffect(() => {
@@ -103,16 +110,22 @@ function useSought({ got, key, add }, open) {
   });
 }
 
-/** The offset of the page that fills a gap from one row to another, or −1 if there is no gap. @param {Places<Row>} rows @param {number} from @param {number} to */
+/**
+ * The offset of the page that fills a gap from one row to another, or −1 if there is no gap.
+ * @param {Places<Row>} rows
+ * @param {number} from
+ * @param {number} to
+ */
 function hole(rows, from, to) {
-  let first = -1,
-    last = -1;
+  let first = -1;
+  let last = -1;
   for (let n = from; n < to; n++)
     if (!rows[n]) {
       first = first < 0 ? n : first;
       last = n;
     }
-  return first === from && last < to - 1 ? Math.max(0, last - pageSize + 1) : first; // when scrolling up, the rows below are already loaded
+  // when scrolling up, the rows below are already loaded
+  return first === from && last < to - 1 ? Math.max(0, last - pageSize + 1) : first;
 }
 
 /**
@@ -122,8 +135,8 @@ function hole(rows, from, to) {
  * @template {Row} T @param {Places<T>} rows @param {Page<T>} page
  */
 function put(rows, { data, total, offset }) {
-  const at = offset - Math.max(0, total - rows.length),
-    end = at + data.length;
+  const at = offset - Math.max(0, total - rows.length);
+  const end = at + data.length;
   const ids = new Set(data.map(r => r.id));
   const twice = rows.some((r, n) => r && (n < at || n >= end) && ids.has(r.id));
   const all = twice ? Array(total) : rows.slice(0, total);
@@ -134,7 +147,11 @@ function put(rows, { data, total, offset }) {
   return all;
 }
 
-/** Reports whether a record belongs to the account, or to none. @param {{account_id?: number}} record @param {string} [account] any if empty */
+/**
+ * Reports whether a record belongs to the account, or to none.
+ * @param {{account_id?: number}} record
+ * @param {string} [account] any if empty
+ */
 const ofAccount = (record, account) => !account || !record.account_id || String(record.account_id) === account;
 
 /** @param {any} r */
@@ -157,7 +174,12 @@ function keep(rows, records) {
   return all;
 }
 
-/** Inserts a new record, unless its position is not loaded. @template {Row} T @param {Places<T>} all @param {T} record */
+/**
+ * Inserts a new record, unless its position is not loaded.
+ * @template {Row} T
+ * @param {Places<T>} all
+ * @param {T} record
+ */
 function insert(all, record) {
   const next = all.findIndex(r => !r || moment(r) <= moment(record));
   if (next < 0) all.push({ ...record, fresh: true });

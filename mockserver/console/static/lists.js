@@ -24,8 +24,8 @@ import {
   seen,
   tags,
 } from './ui.js';
-/** @import { Fetched } from './api.js' */
-/** @typedef {import('./overview.js').Counts} Counts @typedef {{id: string, name: string, policy_accepted: boolean, created_on: string, contacts: Counts}} List */
+/** @import { Counts, Fetched } from './types.js' */
+/** @typedef {{id: string, name: string, policy_accepted: boolean, created_on: string, contacts: Counts}} List */
 const { a, div, li, p, strong, ul } = tags;
 
 /** @type {Record<string, string>} the colors of statuses */
@@ -119,7 +119,10 @@ function Card({ l, reload }) {
   );
 }
 
-/** The button that accepts the anti-spam policy of a list. @param {{id: string|number, name: string, sign?: string, reload: () => void}} props */
+/**
+ * The button that accepts the anti-spam policy of a list.
+ * @param {{id: string|number, name: string, sign?: string, reload: () => void}} props
+ */
 export function AcceptPolicy({ id, name, sign = '', reload }) {
   const accept = () =>
     attempt(

@@ -10,14 +10,7 @@ import { State } from './state.js';
 import { accountFilter, useSession } from './session.js';
 import { Countdown, useNow, when } from './time.js';
 import { Choice, Page, counted, icon, loading, loadingFailed, num, seen, tags } from './ui.js';
-/** @import { Fetched } from './api.js' */
-/**
- * @typedef {{sent: number, bounced: number, opened: number, clicked: number, unsubscribed: number, global_unsubscribed: number, reported_as_spam: number}} Outcome
- * @typedef {Record<string, number>} Counts of contacts, by status
- * @typedef {{minute: string, messages: number, events: number, attempts: number, failed: number}} Minute
- * @typedef {{why: string, n: number, until?: string, webhook_id?: string, url?: string, campaign_id?: number, list_id?: number, name?: string}} Waiting
- * @typedef {{messages: Outcome, contacts: Counts, deliveries: Record<string, number>, resources: Record<string, number>, events: number, attempts: number, failed: number, minutes: Minute[], waiting: Waiting[]}} View
- */
+/** @import { Fetched, Minute, View, Waiting } from './types.js' */
 const { a, caption, details, div, h2, li, p, section, span, strong, summary, table, tbody, td, th, thead, tr, ul } =
   tags;
 
@@ -89,7 +82,13 @@ function Counted({ view: { messages: m, contacts: c, deliveries: d, resources: r
   );
 }
 
-/** @param {string} place @param {string} sign @param {string} name @param {number} n @param {(string|number)[]} notes */
+/**
+ * @param {string} place
+ * @param {string} sign
+ * @param {string} name
+ * @param {number} n
+ * @param {(string|number)[]} notes
+ */
 const tile = (place, sign, name, n, notes) =>
   li(
     { key: name },
@@ -101,10 +100,15 @@ const tile = (place, sign, name, n, notes) =>
     ),
   );
 
-/** The activity in equal parts of the period. @param {Minute[]} minutes @param {number} now @param {number} back in minutes */
+/**
+ * The activity in equal parts of the period.
+ * @param {Minute[]} minutes
+ * @param {number} now
+ * @param {number} back in minutes
+ */
 function parts(minutes, now, back) {
-  const each = back / columns,
-    end = Math.floor(now / 60_000) + 1;
+  const each = back / columns;
+  const end = Math.floor(now / 60_000) + 1;
   const all = Array.from({ length: columns }, (_, n) => ({
     from: (end - back + n * each) * 60_000,
     messages: 0,
@@ -128,8 +132,8 @@ function parts(minutes, now, back) {
 
 /** @param {{view: View, minutes: number, words: string, pick: import('./ui.js').Child}} props */
 function Timeline({ view, minutes, words, pick }) {
-  const all = parts(view.minutes, useNow(), minutes),
-    each = minutes / columns;
+  const all = parts(view.minutes, useNow(), minutes);
+  const each = minutes / columns;
   const happened = all.filter(x => x.messages || x.events || x.attempts);
   return section(
     { class: 'card timeline', 'aria-labelledby': 'timeline' },
@@ -183,10 +187,16 @@ function Timeline({ view, minutes, words, pick }) {
 /** @param {number} at */
 const clock = at => new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 
-/** @param {string} title @param {'messages'|'events'|'attempts'} name @param {ReturnType<typeof parts>} all @param {number} each @param {string} words */
+/**
+ * @param {string} title
+ * @param {'messages'|'events'|'attempts'} name
+ * @param {ReturnType<typeof parts>} all
+ * @param {number} each
+ * @param {string} words
+ */
 function series(title, name, all, each, words) {
-  const sum = all.reduce((n, x) => n + x[name], 0),
-    most = Math.max(...all.map(x => x[name]));
+  const sum = all.reduce((n, x) => n + x[name], 0);
+  const most = Math.max(...all.map(x => x[name]));
   const failed = (/** @type {typeof all[0]} */ x) => (name === 'attempts' ? x.failed : 0);
   return div(
     { class: 'series', key: name },

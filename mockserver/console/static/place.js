@@ -8,7 +8,11 @@ import { useRested } from './api.js';
 /** @param {string} hash */
 const pathOf = hash => hash.split('?', 1)[0];
 
-/** Reports whether the second address is the first, or a part of its page. @param {string} whole @param {string} part */
+/**
+ * Reports whether the second address is the first, or a part of its page.
+ * @param {string} whole
+ * @param {string} part
+ */
 export const within = (whole, part) => (pathOf(part) + '/').startsWith(pathOf(whole) + '/');
 
 /** @type {{hash?: string, at: Place}} the last result, because every row of a list reads the address */
@@ -44,7 +48,11 @@ const notify = () => {
 };
 addEventListener('hashchange', notify);
 
-/** Opens an address without a new entry in the history. It notifies at once, because hashchange can follow the next key press. @param {string} hash */
+/**
+ * Opens an address without a new entry in the history. It notifies at once, because hashchange can follow the next key
+ * press.
+ * @param {string} hash
+ */
 export function go(hash) {
   history.replaceState(null, '', hash);
   notify();
@@ -70,13 +78,17 @@ export function usePlace() {
 
 /** Sets parameters of the address. An empty value removes the parameter. @param {Record<string, string>} changed */
 export function setParams(changed) {
-  const { path, params: now } = read(),
-    params = new URLSearchParams(now);
+  const { path, params: now } = read();
+  const params = new URLSearchParams(now);
   for (const [name, value] of Object.entries(changed)) value ? params.set(name, value) : params.delete(name);
   go(`#${path || '/'}` + (params.size ? `?${params}` : ''));
 }
 
-/** A parameter of the address, and a function that sets it. @param {string} name @returns {[string, (value: string) => void]} */
+/**
+ * A parameter of the address, and a function that sets it.
+ * @param {string} name
+ * @returns {[string, (value: string) => void]}
+ */
 export function useParam(name) {
   return [usePlace().params.get(name) ?? '', value => setParams({ [name]: value })];
 }

@@ -1,19 +1,18 @@
 // Requests as programs and commands. The module is loaded when the first one is copied, or when the page API is opened.
 import { base, errorsIn, href } from './api.js';
 import { curl, quote, unseen } from './ui.js';
-/**
- * @typedef {{name: string, in?: string, type: string, description: string, optional?: boolean}} Parameter
- * @typedef {{id: string, method: string, path: string, tag: string, summary: string, description: string, repeatable?: boolean, go: {method: string, arguments: string[], result: boolean}, parameters?: Parameter[], body?: string, fields?: Parameter[], examples?: {name: string, value: string}[]}} Operation
- * @typedef {{method: string, url: string, token: string, body: string}} Request
- * @typedef {import('./api.js').FullRequest} FullRequest
- */
+/** @import { FullRequest, Operation } from './types.js' */
+/** @typedef {{method: string, url: string, token: string, body: string}} Request */
 
 /** @type {Promise<Operation[]>|undefined} */
 let loading;
 /** The operations of the API. @returns {Promise<Operation[]>} */
 export const load = () => (loading ??= fetch(href('/operations.json')).then(res => res.json()));
 
-/** A request as a program or a command. Without a token, the Go program reads it from the environment. @type {Record<string, (r: Request) => string>} */
+/**
+ * A request as a program or a command. Without a token, the Go program reads it from the environment.
+ * @type {Record<string, (r: Request) => string>}
+ */
 export const programs = {
   curl: ({ method, url, token, body }) => curl(method, url, [quote(`Authorization: Bearer ${token}`)], body),
   Go: ({ method, url, token, body }) => `package main
@@ -76,10 +75,13 @@ const or = (f, other) => {
 const int64 = (text = '') =>
   /^[1-9]\d*$/.test(text) && String(BigInt.asIntN(64, BigInt(text))) === text ? text : undefined;
 
-/** The parameters of a query by their names, or nothing if a server rejects the query or the SDK does not send it. @param {string} query */
+/**
+ * The parameters of a query by their names, or nothing if a server rejects the query or the SDK does not send it.
+ * @param {string} query
+ */
 function parametersIn(query) {
-  const all = [...new URLSearchParams(query)],
-    values = Object.fromEntries(all);
+  const all = [...new URLSearchParams(query)];
+  const values = Object.fromEntries(all);
   if (
     query.includes(';') ||
     or(() => decodeURIComponent(query), undefined) === undefined ||
@@ -89,7 +91,11 @@ function parametersIn(query) {
   return values;
 }
 
-/** The fields of a struct with parameters, or nothing if the SDK does not send a value. @param {Operation} o @param {Record<string, string>} values */
+/**
+ * The fields of a struct with parameters, or nothing if the SDK does not send a value.
+ * @param {Operation} o
+ * @param {Record<string, string>} values
+ */
 function goFields(o, values) {
   const fields = Object.entries(values).map(([name, value]) => {
     const type = o.parameters?.find(x => x.name === name && x.in === 'query')?.type ?? '';
@@ -103,7 +109,10 @@ function goFields(o, values) {
   return fields.every(Boolean) ? fields.join(', ') : undefined;
 }
 
-/** Reports whether a type of the SDK can contain the body. It has no unknown fields, and it omits empty values. @param {FullRequest} r */
+/**
+ * Reports whether a type of the SDK can contain the body. It has no unknown fields, and it omits empty values.
+ * @param {FullRequest} r
+ */
 const fits = r =>
   !r.unknown_fields?.length &&
   r.status !== 400 &&
@@ -117,7 +126,12 @@ const fits = r =>
         false,
       )));
 
-/** The JSON of a body as the types of the SDK read it: an object of attributes is a list. Nothing if it has numbers that JavaScript changes. @param {string} raw @param {Record<string, any>} body */
+/**
+ * The JSON of a body as the types of the SDK read it: an object of attributes is a list. Nothing if it has numbers that
+ * JavaScript changes.
+ * @param {string} raw
+ * @param {Record<string, any>} body
+ */
 function readable(raw, { custom_attributes: all, ...rest }) {
   if (all?.constructor !== Object) return raw;
   return /\d{16}/.test(raw)
@@ -125,16 +139,20 @@ function readable(raw, { custom_attributes: all, ...rest }) {
     : JSON.stringify({ ...rest, custom_attributes: Object.entries(all).map(([name, value]) => ({ name, value })) });
 }
 
-/** A call of the SDK that sends a logged request, or nothing if the SDK cannot send it. @param {Operation} o @param {FullRequest} r */
+/**
+ * A call of the SDK that sends a logged request, or nothing if the SDK cannot send it.
+ * @param {Operation} o
+ * @param {FullRequest} r
+ */
 function callOf(o, r) {
-  const segments = r.path.split('/'),
-    ids = o.path
-      .split('/')
-      .flatMap((part, n) => (part[0] === '{' ? [or(() => decodeURIComponent(segments[n]), undefined)] : []));
-  const values = parametersIn(r.query ?? ''),
-    params = values && goFields(o, values);
-  const given = or(() => JSON.parse(r.body ?? ''), undefined),
-    time = given?.scheduled_for;
+  const segments = r.path.split('/');
+  const ids = o.path
+    .split('/')
+    .flatMap((part, n) => (part[0] === '{' ? [or(() => decodeURIComponent(segments[n]), undefined)] : []));
+  const values = parametersIn(r.query ?? '');
+  const params = values && goFields(o, values);
+  const given = or(() => JSON.parse(r.body ?? ''), undefined);
+  const time = given?.scheduled_for;
   if (
     params === undefined ||
     r.method !== o.method ||
@@ -142,9 +160,9 @@ function callOf(o, r) {
     (r.body ? !o.body || given?.constructor !== Object : o.body && o.id !== 'scheduleCampaign')
   )
     return undefined;
-  let { method } = o.go,
-    typed = '',
-    body = ''; // the type of the body, and its JSON
+  let { method } = o.go;
+  let typed = '';
+  let body = ''; // the type of the body, and its JSON
   const args = o.go.arguments.flatMap(type => {
     if (type === 'int64') return [int64(ids.shift())];
     if (type === 'string')
@@ -171,10 +189,14 @@ function callOf(o, r) {
     : undefined;
 }
 
-/** A logged request as a Go program, with the SDK if the SDK can send this request. The request is untrusted: each part is a Go string or a number. @param {FullRequest} r */
+/**
+ * A logged request as a Go program, with the SDK if the SDK can send this request. The request is untrusted: each part
+ * is a Go string or a number.
+ * @param {FullRequest} r
+ */
 export async function goOf(r) {
-  const o = (await load()).find(x => x.id === r.operation),
-    made = o && callOf(o, r);
+  const o = (await load()).find(x => x.id === r.operation);
+  const made = o && callOf(o, r);
   if (!made)
     return programs.Go({
       method: r.method,
@@ -182,8 +204,8 @@ export async function goOf(r) {
       token: '',
       body: r.body ?? '',
     });
-  const { method, typed, body, set, args } = made,
-    result = o.go.result;
+  const { method, typed, body, set, args } = made;
+  const result = o.go.result;
   const imports = [
     'context',
     typed && 'encoding/json',
@@ -192,6 +214,8 @@ export async function goOf(r) {
     'os',
     args.some(v => v.startsWith('time.')) && 'time',
   ].filter(Boolean);
+  const fields = set.map(name => `\tbody.${name} = true\n`).join('');
+  const given = ['context.Background()', ...args].join(', ');
   const fails = ' err != nil {\n\t\tlog.Fatal(err)\n\t}\n';
   return `package main
 
@@ -206,7 +230,7 @@ func main() {
     typed &&
     `	var body client.${typed}
 	if err := json.Unmarshal([]byte(${literal(body)}), &body);${fails}`
-  }${set.map(name => `	body.${name} = true\n`).join('')}	${result ? 'result, err :=' : 'err ='} c.${method}(${['context.Background()', ...args].join(', ')})
+  }${fields}	${result ? 'result, err :=' : 'err ='} c.${method}(${given})
 	if${fails}${result ? '	fmt.Printf("%+v\\n", result)\n' : ''}}
 `;
 }

@@ -1,7 +1,7 @@
 // Actions of recipients, on one message or on many in one request, and the text about their results.
 import { call } from './api.js';
 import { attempt, counted } from './ui.js';
-/** @typedef {{ids: string[], failed: number, error?: string, events: import('./api.js').Fired[]}} Acted */
+/** @import { Acted } from './types.js' */
 
 /** @type {Record<string, string>} */
 const past = {
@@ -19,8 +19,8 @@ const past = {
 export function resultText(what, { ids, failed, error, events }) {
   const lost = failed ? `${failed} of ${ids.length + failed} failed: ${error}.` : '';
   if (!ids.length) return [lost || 'No message was chosen.'];
-  const sent = events.flatMap(e => e.deliveries),
-    names = [...new Set(events.map(e => e.event))].join(' and ');
+  const sent = events.flatMap(e => e.deliveries);
+  const names = [...new Set(events.map(e => e.event))].join(' and ');
   const said = `${ids.length === 1 ? 'Message' : counted(ids.length, 'message')} ${past[what]}.`;
   const text = [
     said,
@@ -40,7 +40,11 @@ export function resultText(what, { ids, failed, error, events }) {
       : [text];
 }
 
-/** Performs an action on messages. Without ids, it applies to all messages that match the query. @param {string} query @param {{action: string, ids?: string[]}} body */
+/**
+ * Performs an action on messages. Without ids, it applies to all messages that match the query.
+ * @param {string} query
+ * @param {{action: string, ids?: string[]}} body
+ */
 export const act = (query, body) =>
   attempt(
     () => call('POST', '/outbox/actions' + query, body),

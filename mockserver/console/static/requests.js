@@ -28,7 +28,7 @@ import {
   tags,
 } from './ui.js';
 import { accountFilter, useSession } from './session.js';
-/** @typedef {import('./api.js').Request} Request @typedef {import('./api.js').FullRequest} FullRequest */
+/** @import { FullRequest, Request } from './types.js' */
 const { a, article, div, header, p, span, strong } = tags;
 
 /** The maximum size of a body in the log, in bytes. */
@@ -110,8 +110,8 @@ function Opened({ id, tab, summary }) {
   );
   if (error) return empty('warn', 'Not found', error);
   if (!r) return loading();
-  const target = r.path + (r.query ? '?' + r.query : ''),
-    caller = `user ${r.user_id} of account ${r.account_id}${r.read_only ? ', read-only' : ''}`;
+  const target = r.path + (r.query ? '?' + r.query : '');
+  const caller = `user ${r.user_id} of account ${r.account_id}${r.read_only ? ', read-only' : ''}`;
   const cut = new Blob([r.body ?? '']).size >= loggedBody;
   const resend = () =>
     attempt(

@@ -4,8 +4,13 @@ import { useDensity } from './density.js';
 import { link } from './place.js';
 import { tickOf } from './selection.js';
 import { empty, loading, num, tags } from './ui.js';
-/** @typedef {import('./list.js').Row} Row @typedef {import('./ui.js').VNode} VNode @typedef {import('./ui.js').Child} Child */
-/** @typedef {{selection: import('./selection.js').Selection, name: (record: any) => string}} Select */
+/** @import { Selection } from './types.js' */
+/**
+ * @typedef {import('./list.js').Row} Row
+ * @typedef {import('./ui.js').VNode} VNode
+ * @typedef {import('./ui.js').Child} Child
+ */
+/** @typedef {{selection: Selection, name: (record: any) => string}} Select */
 const { a, div, li, p, ul } = tags;
 
 /** The number of rows that are rendered above and below the visible ones. */
@@ -20,7 +25,9 @@ export const rowLink = (path, current, ...lines) =>
 /**
  * The rows of a list, or the reason why there are none.
  * @template {Row} T
- * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean, n: number) => VNode, none: VNode, unmatched?: VNode, tall?: boolean, select?: Select}} props none is shown if the list has no records, unmatched if none match
+ * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean,
+ *   n: number) => VNode, none: VNode, unmatched?: VNode, tall?: boolean, select?: Select}} props none is shown if the
+ *   list has no records, unmatched if none match
  */
 export function Rows({ list, current, filtered, row, none, unmatched, tall, select }) {
   if (list.error) return empty('warn', 'Loading failed', list.error);
@@ -30,16 +37,19 @@ export function Rows({ list, current, filtered, row, none, unmatched, tall, sele
   return h(Windowed, { key: list.key, list, rows: list.rows, current, row, tall, select });
 }
 
-/** @param {{list: import('./list.js').List<any>, rows: (Row|undefined)[], current?: string, row: (record: any, current: boolean, n: number) => VNode, tall?: boolean, select?: Select}} props */
+/**
+ * @param {{list: import('./list.js').List<any>, rows: (Row|undefined)[], current?: string, row: (record: any, current:
+ *   boolean, n: number) => VNode, tall?: boolean, select?: Select}} props
+ */
 function Windowed({ list, rows, current, row, tall, select }) {
   const box = useRef(/** @type {HTMLElement|null} */ (null));
-  const last = useRef(current),
-    focused = useRef('');
+  const last = useRef(current);
+  const focused = useRef('');
   last.current = current ?? last.current; // a narrow page returns to this row
   const view = useView(box);
   const count = Math.min(rows.length, reach);
-  const from = Math.max(0, Math.floor(view.top / view.each) - spare),
-    to = Math.min(count, Math.ceil((view.top + view.height) / view.each) + spare);
+  const from = Math.max(0, Math.floor(view.top / view.each) - spare);
+  const to = Math.min(count, Math.ceil((view.top + view.height) / view.each) + spare);
   const open = last.current ? rows.findIndex(r => r?.id === last.current) : -1;
   const held = focused.current ? rows.findIndex(r => r?.id === focused.current) : -1;
   useAnchor(box, rows, view);
@@ -71,7 +81,13 @@ function Windowed({ list, rows, current, row, tall, select }) {
   );
 }
 
-/** The rows to render: the visible ones, and the kept ones with their neighbors. @param {number} from @param {number} to @param {number} count @param {number[]} kept */
+/**
+ * The rows to render: the visible ones, and the kept ones with their neighbors.
+ * @param {number} from
+ * @param {number} to
+ * @param {number} count
+ * @param {number[]} kept
+ */
 function drawn(from, to, count, ...kept) {
   const all = new Set(Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n));
   for (const n of kept) if (n >= 0) for (const near of [n - 1, n, n + 1]) if (near >= 0 && near < count) all.add(near);
@@ -91,7 +107,8 @@ function useView(box) {
         each: parseFloat(getComputedStyle(el).getPropertyValue('--row')),
       };
       if (now.height)
-        set(old => (old.top === now.top && old.height === now.height && old.each === now.each ? old : now)); // the height is 0 if the list is hidden
+        // the height is 0 if the list is hidden
+        set(old => (old.top === now.top && old.height === now.height && old.each === now.each ? old : now));
     };
     const resized = new ResizeObserver(measure);
     resized.observe(el);
@@ -105,12 +122,17 @@ function useView(box) {
   return view;
 }
 
-/** Keeps the visible rows in place when rows are added above them or change their height. @param {{current: HTMLElement|null}} box @param {(Row|undefined)[]} rows @param {{each: number, top: number}} view */
+/**
+ * Keeps the visible rows in place when rows are added above them or change their height.
+ * @param {{current: HTMLElement|null}} box
+ * @param {(Row|undefined)[]} rows
+ * @param {{each: number, top: number}} view
+ */
 function useAnchor(box, rows, { each, top: seen }) {
   const anchor = useRef({ id: '', n: 0, each, top: 0 });
   useLayoutEffect(() => {
-    const el = /** @type {HTMLElement} */ (box.current),
-      was = anchor.current;
+    const el = /** @type {HTMLElement} */ (box.current);
+    const was = anchor.current;
     const top = each === was.each ? el.scrollTop : was.top; // smaller rows have already reduced scrollTop
     if (top > 0 && was.id) {
       const n = rows[was.n]?.id === was.id ? was.n : rows.findIndex(r => r?.id === was.id);
@@ -121,7 +143,13 @@ function useAnchor(box, rows, { each, top: seen }) {
   }, [rows, each, seen]);
 }
 
-/** Scrolls to the open row, unless it is visible. @param {{current: HTMLElement|null}} box @param {number} open @param {string} id @param {{each: number, height: number}} view */
+/**
+ * Scrolls to the open row, unless it is visible.
+ * @param {{current: HTMLElement|null}} box
+ * @param {number} open
+ * @param {string} id
+ * @param {{each: number, height: number}} view
+ */
 function useReveal(box, open, id, { each, height }) {
   const shown = useRef('');
   useLayoutEffect(() => {

@@ -1,13 +1,9 @@
 // The selected records of a list, for one action on all of them.
 import { h, useRef, useState } from './vendor/preact.js';
 import { Doing, counted, iconButton, num, press, tags } from './ui.js';
+/** @import { Selection } from './types.js' */
 /** @typedef {import('./ui.js').Child} Child @typedef {{id: string}} Row */
 const { input, label, span } = tags;
-
-/**
- * @typedef {{ids: string[], all: boolean, has: (id: string) => boolean, toggle: (id: string, through?: boolean) => void, set: (ids: string[], all?: boolean) => void}} Selection
- *   through selects all rows from the last toggled one; all means every record of the list, and ids are the loaded ones
- */
 
 /** The ids of the loaded rows. @param {(Row|undefined)[]|null} rows */
 const loaded = rows => (rows ?? []).flatMap(r => (r ? [r.id] : []));
@@ -34,7 +30,12 @@ export function useSelection(key, rows) {
   return { ids: [...ids], all, has: id => ids.has(id), toggle, set };
 }
 
-/** The checkbox that selects a row. If Shift is pressed, browsers do not forward a click from the label to the checkbox. @param {Selection} selection @param {string} id @param {string} name */
+/**
+ * The checkbox that selects a row. If Shift is pressed, browsers do not forward a click from the label to the checkbox.
+ * @param {Selection} selection
+ * @param {string} id
+ * @param {string} name
+ */
 export const tickOf = (selection, id, name) =>
   label(
     {
@@ -48,7 +49,10 @@ export const tickOf = (selection, id, name) =>
     input({ type: 'checkbox', 'aria-label': `Select ${name}`, checked: selection.has(id) }),
   );
 
-/** The actions for the selected records, below the list. @param {{selection: Selection, total: number, onAll: () => void, noun: string, children: Child}} props */
+/**
+ * The actions for the selected records, below the list.
+ * @param {{selection: Selection, total: number, onAll: () => void, noun: string, children: Child}} props
+ */
 export function Selected({ selection, total, onAll, noun, children }) {
   if (!selection.ids.length) return null;
   const n = selection.all ? total : selection.ids.length;

@@ -2,11 +2,7 @@
 // account.
 import { useEffect, useState } from './vendor/preact.js';
 import { call, limitTo } from './api.js';
-
-/**
- * @typedef {{account_id: number, users: {user_id: number, email: string}[]}} Account
- * @typedef {{accounts: Account[], events: string[], contact_statuses: string[], events_kept: number, bounce_categories: {category: string, description: string, diagnostic: string}[], retry_schedule_ms: number[], lookup_limit: string, test_addresses: {address: string, effect: string}[], token_required: boolean, default_token?: string}} Info
- */
+/** @import { Info } from './types.js' */
 
 const session = { info: /** @type {Info|null} */ (null), account: '' };
 /** @type {Set<() => void>} */

@@ -5,7 +5,8 @@ import { h, useEffect, useState } from './vendor/preact.js';
 import { call, href, useRested } from './api.js';
 import { Copy, chip, code, idOf, pairs, press, quote, tags, usePaste } from './ui.js';
 import { useSession } from './session.js';
-/** @typedef {import('./api.js').FullDelivery} FullDelivery @typedef {{valid: boolean, reason: string}} Verdict */
+/** @import { FullDelivery } from './types.js' */
+/** @typedef {{valid: boolean, reason: string}} Verdict */
 const { div, input, label, p } = tags;
 
 /**
@@ -36,7 +37,10 @@ function useVerdict(d, typed, with_) {
   return verdict;
 }
 
-/** @param {{id: string, title: string, hint: string, value: string, onInput: (v: string) => void, verdict: Verdict|null, right: string, wrong: string}} props */
+/**
+ * @param {{id: string, title: string, hint: string, value: string, onInput: (v: string) => void, verdict: Verdict|null,
+ *   right: string, wrong: string}} props
+ */
 const VerifiedInput = ({ id, title, hint, value, onInput, verdict, right, wrong }) =>
   div(
     { class: 'field' },

@@ -3,10 +3,8 @@ import { h, useState } from './vendor/preact.js';
 import { call, callForAll, href, useFetch } from './api.js';
 import { Choice, Doing, FileButton, attempt, counted, icon, press, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
-/** @import { Fetched } from './api.js' */
+/** @import { Fetched, Plan, Removal, View } from './types.js' */
 const { a, div, h2, p } = tags;
-
-/** @typedef {{label: string, yes: string, sign: string, method: 'POST'|'PUT'|'DELETE', path: string, done: string, title?: string, whole?: boolean, body?: File}} Removal */
 
 /** @type {Removal} */
 export const removeRules = {
@@ -102,20 +100,23 @@ export function State() {
   );
 }
 
-/** Names the accounts and counts the records that an action removes, and requires a confirmation. @param {{action: Removal, close: () => void, after?: () => void}} props */
+/**
+ * Names the accounts and counts the records that an action removes, and requires a confirmation.
+ * @param {{action: Removal, close: () => void, after?: () => void}} props
+ */
 export function Confirmation({ action, close, after }) {
   const { info } = useSession();
   const [all, setAll] = useState(false);
   const account = action.whole ? '' : accountFilter();
   const one = all ? '' : account;
   const everyone = account || action.whole ? `all ${info?.accounts.length} accounts` : 'the whole server';
-  const { data: view } = /** @type {Fetched<import('./overview.js').View>} */ (
+  const { data: view } = /** @type {Fetched<View>} */ (
     useFetch(action === removeRules ? '' : '/overview?minutes=60' + (one && `&account_id=${one}`), [
       'records',
       'message',
     ])
   );
-  const rules = /** @type {Fetched<import('./faults.js').Plan>} */ (useFetch('/faults', ['fault'])).data?.data;
+  const rules = /** @type {Fetched<Plan>} */ (useFetch('/faults', ['fault'])).data?.data;
   const count = rules && counted(rules.filter(r => !one || String(r.account_id) === one).length, 'rule');
   const counts = !count
     ? []

@@ -19,8 +19,11 @@ import {
   useRanOut,
 } from './ui.js';
 import { ofAccount, useSession } from './session.js';
-/** @import { Fetched } from './api.js' */
-/** @typedef {{email: string, created_on?: number}} Entry @typedef {{data: Entry[], pagination?: {count?: number}}} Entries */
+/** @import { Fetched } from './types.js' */
+/**
+ * @typedef {{email: string, created_on?: number}} Entry
+ * @typedef {{data: Entry[], pagination?: {count?: number}}} Entries
+ */
 const { button, div, form, p, span, table, tbody, td, th, thead, tr } = tags;
 
 const perPage = 100;
@@ -31,7 +34,11 @@ function forms(address) {
   return at < 0 || address.includes('*') ? [address] : [address, '*' + address.slice(at), address.slice(0, at) + '@*'];
 }
 
-/** The entries that match an address. The API finds one per request. @param {string} address @returns {Promise<Entries>} */
+/**
+ * The entries that match an address. The API finds one per request.
+ * @param {string} address
+ * @returns {Promise<Entries>}
+ */
 export async function matching(address) {
   const found = await Promise.all(
     forms(address).map(form => call('GET', ofAccount('/suppressed-emails?filter=email:' + encodeURIComponent(form)))),

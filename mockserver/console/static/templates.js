@@ -25,11 +25,8 @@ import {
   usePages,
   useRanOut,
 } from './ui.js';
-/** @import { Fetched } from './api.js' */
-/**
- * @typedef {{template_id: number, name: string, content: {html?: string, text?: string}, created_on?: number, updated_on?: number}} Template
- * @typedef {{data: Template[], pagination?: {count?: number}}} Page
- */
+/** @import { Fetched, Template } from './types.js' */
+/** @typedef {{data: Template[], pagination?: {count?: number}}} Page */
 const { article, div, fieldset, header, iframe, legend, p, pre, span, strong } = tags;
 
 const perPage = 50;
@@ -68,7 +65,12 @@ export function Templates({ id, tab }) {
   });
 }
 
-/** A page of templates as Rows takes it. @param {Page|undefined} data @param {string|undefined} error @param {number} page */
+/**
+ * A page of templates as Rows takes it.
+ * @param {Page|undefined} data
+ * @param {string|undefined} error
+ * @param {number} page
+ */
 const shown = (data, error, page) => ({
   key: String(page),
   rows: data ? data.data.map(t => ({ ...t, id: String(t.template_id) })) : null,
@@ -140,7 +142,11 @@ function Opened({ id, tab }) {
   );
 }
 
-/** The content of a template or a campaign, with values for its merge tags. @param {{t: {name: string, content: Template['content']}, at: string, source?: string, tab?: string}} props at: its address; source: of its parts, if it is another one's */
+/**
+ * The content of a template or a campaign, with values for its merge tags.
+ * @param {{t: {name: string, content: Template['content']}, at: string, source?: string, tab?: string}} props at: its
+ *   address; source: of its parts, if it is another one's
+ */
 export function Filled({ t, at, source = at, tab }) {
   const names = tagsOf(t);
   const [values, set] = useState(() =>
@@ -195,7 +201,11 @@ export function Filled({ t, at, source = at, tab }) {
   ];
 }
 
-/** The HTML in a frame with its own origin, without scripts and without network access. @param {{title: string, src: string, width: string, children?: import('./ui.js').Child}} props width is the first width; children are further controls */
+/**
+ * The HTML in a frame with its own origin, without scripts and without network access.
+ * @param {{title: string, src: string, width: string, children?: import('./ui.js').Child}} props width is the first
+ *   width; children are further controls
+ */
 export function Preview({ title, src, width: first, children }) {
   const [width, setWidth] = useState(first);
   const [scheme, setScheme] = useState('light');
@@ -227,7 +237,8 @@ export function Preview({ title, src, width: first, children }) {
         src,
         sandbox: 'allow-popups allow-popups-to-escape-sandbox',
         referrerpolicy: 'no-referrer',
-        style: { colorScheme: scheme, maxWidth: width === 'full' ? '100%' : width + 'px' }, // sets prefers-color-scheme in the email
+        // sets prefers-color-scheme in the email
+        style: { colorScheme: scheme, maxWidth: width === 'full' ? '100%' : width + 'px' },
       }),
     ),
   );

@@ -72,7 +72,11 @@ function isToday(ms) {
   return ms >= today.from && ms < today.to;
 }
 
-/** A time of today without the date, another time with it. The tooltip has both. @param {string} at @param {boolean} [ms] */
+/**
+ * A time of today without the date, another time with it. The tooltip has both.
+ * @param {string} at
+ * @param {boolean} [ms]
+ */
 export function when(at, ms) {
   const d = new Date(at);
   const s =
@@ -84,8 +88,8 @@ export function when(at, ms) {
 export function Countdown({ to }) {
   const s = Math.max(0, Math.round((Date.parse(to) - useNow()) / 1000));
   const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
-  const minutes = Math.floor(s / 60) % 60,
-    full = Math.floor(s / 3600);
+  const minutes = Math.floor(s / 60) % 60;
+  const full = Math.floor(s / 3600);
   if (full >= 48) return h('span', { class: 'num' }, `${Math.round(full / 24)} days`);
   return h('span', { class: 'num' }, (full ? `${full}:${two(minutes)}` : String(minutes)) + ':' + two(s % 60));
 }

@@ -2,14 +2,25 @@
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, useFetch } from './api.js';
 import { Track, state } from './deliveries.js';
-import { Choice, Doing, Field, Page, Select, attempt, chip, code, icon, press, quote, tags } from './ui.js';
+import {
+  Choice,
+  Doing,
+  Field,
+  Page,
+  Select,
+  attempt,
+  chip,
+  code,
+  icon,
+  press,
+  quote,
+  same,
+  submits,
+  tags,
+} from './ui.js';
 import { useWebhooks } from './webhooks.js';
-/** @import { Fetched } from './api.js' */
-/**
- * @typedef {{event: string, variant: string, summary: string, body: object}} Sample
- * @typedef {import('./api.js').FullDelivery} FullDelivery
- * @typedef {import('./webhooks.js').Webhook} Webhook
- */
+/** @import { Fetched, FullDelivery, Webhook } from './types.js' */
+/** @typedef {{event: string, variant: string, summary: string, body: object}} Sample */
 const { a, button, div, form, h2, label, p, span, textarea } = tags;
 
 /** The error if a text is not JSON, otherwise empty. @param {string} text */
@@ -24,6 +35,28 @@ function fault(text) {
 /** The default sample. */
 const first = 'Email.Bounced/email_api';
 const pretty = (/** @type {unknown} */ v) => JSON.stringify(v, null, 2);
+
+/** The body, and whether it is JSON. @param {string} text @param {(text: string) => void} setText */
+const editor = (text, setText) =>
+  div(
+    { class: 'editor' },
+    label({ for: 'body' }, 'Body'),
+    textarea({
+      id: 'body',
+      class: 'mono',
+      spellcheck: false,
+      value: text,
+      'aria-describedby': 'body-fault',
+      onInput: (/** @type {import('./ui.js').Typed} */ e) => setText(e.target.value),
+    }),
+    p(
+      { id: 'body-fault', class: 'verdict', role: 'status' },
+      text &&
+        (fault(text)
+          ? [chip('bad', 'cross', 'not JSON'), ' ', fault(text)]
+          : [chip('ok', 'check', 'valid JSON'), ' sent exactly as shown']),
+    ),
+  );
 
 /** @param {{id?: string}} props the event or delivery with the first body */
 export function Trigger({ id }) {
@@ -63,7 +96,7 @@ export function Trigger({ id }) {
             label: 'Event',
             value: sample?.event ?? '',
             onChange: v => choose(name(/** @type {Sample} */ (samples.find(s => s.event === v)))),
-            options: [...new Set(samples.map(s => s.event))].map(e => [e, e]),
+            options: same([...new Set(samples.map(s => s.event))]),
           }),
           h(Select, {
             label: 'Variant',
@@ -75,44 +108,47 @@ export function Trigger({ id }) {
         ),
         h(Destination, { hooks, text, sample }),
       ),
-      div(
-        { class: 'editor' },
-        label({ for: 'body' }, 'Body'),
-        textarea({
-          id: 'body',
-          class: 'mono',
-          spellcheck: false,
-          value: text,
-          'aria-describedby': 'body-fault',
-          onInput: (/** @type {import('./ui.js').Typed} */ e) => setText(e.target.value),
-        }),
-        p(
-          { id: 'body-fault', class: 'verdict', role: 'status' },
-          text &&
-            (fault(text)
-              ? [chip('bad', 'cross', 'not JSON'), ' ', fault(text)]
-              : [chip('ok', 'check', 'valid JSON'), ' sent exactly as shown']),
-        ),
-      ),
+      editor(text, setText),
     ),
   });
 }
+
+/** @typedef {{url: string, secret: string, hash: string}} Receiver */
+
+/** The inputs for a receiver that is not a webhook. @param {Receiver} to @param {(to: Receiver) => void} set */
+const receiverFields = (to, set) => [
+  h(Field, {
+    label: 'URL',
+    value: to.url,
+    onInput: url => set({ ...to, url }),
+    hint: 'http://localhost:9000/hook',
+    mono: true,
+  }),
+  h(Field, { label: 'Secret', value: to.secret, onInput: secret => set({ ...to, secret }), mono: true }),
+  h(Choice, {
+    label: 'Hash function',
+    value: to.hash,
+    onChange: hash => set({ ...to, hash }),
+    options: [
+      ['sha256', 'SHA-256'],
+      ['sha512', 'SHA-512'],
+    ],
+  }),
+];
 
 /** @param {{hooks: Webhook[], text: string, sample?: Sample}} props */
 function Destination({ hooks, text, sample }) {
   const [kind, setKind] = useState('webhook');
   const [hook, setHook] = useState('');
-  const [url, setUrl] = useState('');
-  const [secret, setSecret] = useState('');
-  const [hash, setHash] = useState('sha256');
+  const [to, setTo] = useState({ url: '', secret: '', hash: 'sha256' });
   const [sent, setSent] = useState('');
-  const toHook = kind === 'webhook' && hooks.length > 0;
-  const target = hooks.find(w => w.webhook_id === hook) ?? hooks[0];
-  const send = (/** @type {Event} */ e) => {
-    e.preventDefault();
-    const to = toHook ? { webhook_id: target.webhook_id } : { url, secret, hash_function: hash };
+  const target = kind === 'webhook' && (hooks.find(w => w.webhook_id === hook) ?? hooks[0]);
+  const send = () => {
+    const where = target
+      ? { webhook_id: target.webhook_id }
+      : { url: to.url, secret: to.secret, hash_function: to.hash };
     attempt(
-      () => call('POST', '/events', `{"body":${text},${JSON.stringify(to).slice(1)}`),
+      () => call('POST', '/events', `{"body":${text},${JSON.stringify(where).slice(1)}`),
       (/** @type {FullDelivery} */ d) => {
         setSent(d.id);
         return ['Event sent.', ['Delivery', `#/deliveries/${d.id}`]];
@@ -120,19 +156,20 @@ function Destination({ hooks, text, sample }) {
     );
   };
   const edited = text !== (sample && pretty(sample.body));
+  const [url, hash] = target ? [target.url, target.hash_function ?? 'sha256'] : [to.url || 'URL', to.hash];
   return form(
-    { class: 'card form', onSubmit: send },
+    { class: 'card form', onSubmit: submits(send) },
     h2('Target'),
     h(Choice, {
       label: 'Destination',
-      value: toHook ? 'webhook' : 'url',
+      value: target ? 'webhook' : 'url',
       onChange: setKind,
       options: [
         ['webhook', 'A webhook'],
         ['url', 'A URL'],
       ],
     }),
-    toHook
+    target
       ? h(Select, {
           label: 'Webhook',
           value: target.webhook_id,
@@ -141,23 +178,13 @@ function Destination({ hooks, text, sample }) {
         })
       : [
           kind === 'webhook' && p({ class: 'dim' }, 'This account has no webhooks. Create one first.'),
-          h(Field, { label: 'URL', value: url, onInput: setUrl, hint: 'http://localhost:9000/hook', mono: true }),
-          h(Field, { label: 'Secret', value: secret, onInput: setSecret, mono: true }),
-          h(Choice, {
-            label: 'Hash function',
-            value: hash,
-            onChange: setHash,
-            options: [
-              ['sha256', 'SHA-256'],
-              ['sha512', 'SHA-512'],
-            ],
-          }),
+          receiverFields(to, setTo),
         ],
     h(
       Doing,
       { label: 'Send' },
       button(
-        { class: 'button main', disabled: !!fault(text) || (!toHook && !(url && secret)) },
+        { class: 'button main', disabled: !!fault(text) || (!target && !(to.url && to.secret)) },
         icon('send'),
         'Send signed',
       ),
@@ -166,7 +193,7 @@ function Destination({ hooks, text, sample }) {
     sample &&
       div(
         div({ class: 'label' }, edited ? 'Shell command for the unedited sample' : 'Shell command'),
-        code(shell(sample, toHook ? target.url : url || 'URL', toHook ? (target.hash_function ?? 'sha256') : hash)),
+        code(shell(sample, url, hash)),
       ),
   );
 }

@@ -71,7 +71,9 @@ export const icon = (name, title) =>
     path({ d: paths[name] }),
   );
 
-/** Invisible characters and characters that change the direction of text. Joiners are excluded, because emoji need them. */
+/**
+ * Invisible characters and characters that change the direction of text. Joiners are excluded, because emoji need them.
+ */
 export const unseen = /([\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb])/u;
 
 /** Untrusted text with its invisible characters made visible. @param {string} [text] */
@@ -90,17 +92,29 @@ export const seen = text =>
 /** A state as text with a color and an icon. @param {string} tone @param {string} sign @param {Child[]} words */
 export const chip = (tone, sign, ...words) => span({ class: `chip ${tone}` }, sign && icon(sign), ...words);
 
-/** A button with text. @param {string} sign its icon, if any @param {Child} text @param {() => unknown} onClick @param {Record<string, unknown> | '' | undefined} [more] further attributes */
+/**
+ * A button with text.
+ * @param {string} sign its icon, if any
+ * @param {Child} text
+ * @param {() => unknown} onClick
+ * @param {Record<string, unknown> | '' | undefined} [more] further attributes
+ */
 export const press = (sign, text, onClick, more) => {
   const { class: kind, ...others } = more || {};
   return button(
     { type: 'button', class: kind ? `button ${kind}` : 'button', onClick, ...others },
-    sign && icon(sign),
+    sign ? icon(sign) : null,
     text,
   );
 };
 
-/** A button with an icon alone. @param {string} sign @param {string} name for screen readers; also its title by default @param {() => unknown} onClick @param {Record<string, unknown>} [more] further attributes */
+/**
+ * A button with an icon alone.
+ * @param {string} sign
+ * @param {string} name for screen readers; also its title by default
+ * @param {() => unknown} onClick
+ * @param {Record<string, unknown>} [more] further attributes
+ */
 export const iconButton = (sign, name, onClick, more) =>
   button({ type: 'button', class: 'bare', 'aria-label': name, title: name, onClick, ...more }, icon(sign));
 
@@ -145,14 +159,18 @@ export function Copy({ value, label, text }) {
 /** An id with a button that copies it. @param {string} id @param {string} title of the button @param {Child} [text] */
 export const idOf = (id, title, text = id) => span({ class: 'id' }, text, h(Copy, { value: id, label: title }));
 
-/** A group of controls that is disabled while the connection is lost. @param {{label: string, class?: string, children: Child}} props */
+/**
+ * A group of controls that is disabled while the connection is lost.
+ * @param {{label: string, class?: string, children: Child}} props
+ */
 export function Doing({ label: name, class: kind = 'doing', children }) {
   return fieldset({ class: kind, 'aria-label': name, disabled: useConnection() === 'lost' }, children);
 }
 
 /**
  * Tabs as the ARIA guide describes them. The arrow keys move between them, and Tab stops once.
- * @param {{label: string, tabs: {id: string, label: string, count?: number, panel: () => Child}[], value?: string, onChange: (id: string) => void}} props
+ * @param {{label: string, tabs: {id: string, label: string, count?: number, panel: () => Child}[], value?: string,
+ *   onChange: (id: string) => void}} props
  */
 export function Tabs({ label, tabs, value, onChange }) {
   const id = useId();
@@ -161,7 +179,8 @@ export function Tabs({ label, tabs, value, onChange }) {
     const step = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0;
     if (!step) return;
     e.preventDefault();
-    const at = tabs.findIndex(t => id + t.id === /** @type {Element} */ (e.target).id); // not "now", because the address can change after the next key press
+    // not "now", because the address can change after the next key press
+    const at = tabs.findIndex(t => id + t.id === /** @type {Element} */ (e.target).id);
     const next = tabs[(at + step + tabs.length) % tabs.length];
     onChange(next.id);
     document.getElementById(id + next.id)?.focus();
@@ -201,7 +220,10 @@ export function Tabs({ label, tabs, value, onChange }) {
   );
 }
 
-/** A choice between a few options: radio buttons in a row. @param {{label: string, options: [string, string][], value: string, onChange: (v: string) => void}} props */
+/**
+ * A choice between a few options: radio buttons in a row.
+ * @param {{label: string, options: [string, string][], value: string, onChange: (v: string) => void}} props
+ */
 export function Choice({ label: name, options, value, onChange }) {
   const group = useId();
   return fieldset(
@@ -222,7 +244,9 @@ export const key = name => name && { 'data-key': name, 'aria-keyshortcuts': name
 
 /**
  * A button that opens a menu. The browser closes the menu on Escape and on a click elsewhere.
- * @param {{label: string, sign: string, keyed?: string, atOnce?: string, bare?: boolean, items: {value: string, label: string, note?: string}[], onPick: (v: string) => void}} props atOnce is the item that the button picks; a second button then opens the menu
+ * @param {{label: string, sign: string, keyed?: string, atOnce?: string, bare?: boolean, items: {value: string, label:
+ *   string, note?: string}[], onPick: (v: string) => void}} props atOnce is the item that the button picks; a second
+ *   button then opens the menu
  */
 export function Menu({ label, sign, keyed, atOnce, bare, items, onPick }) {
   const id = useId();
@@ -236,7 +260,8 @@ export function Menu({ label, sign, keyed, atOnce, bare, items, onPick }) {
     all[(all.findIndex(b => b === document.activeElement) + step + all.length) % all.length]?.focus();
   };
   const onToggle = (/** @type {ToggleEvent} */ e) => {
-    box.current?.previousElementSibling?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); // Chromium scrolls a fieldset back when a menu in it opens or closes
+    // Chromium scrolls a fieldset back when a menu in it opens or closes
+    box.current?.previousElementSibling?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     if (e.newState === 'open') buttons()[0]?.focus({ preventScroll: true });
   };
   const pick = (/** @type {string} */ v) => {
@@ -318,7 +343,8 @@ export const linkLine = (id, to, sign, ...parts) => li({ key: id }, a({ href: to
 
 /**
  * A list and its open record, side by side. A narrow page shows one of them.
- * @param {{title: string, count?: number, open: boolean, home: string, side?: Child, tools: Child, list: Child, detail: Child}} props
+ * @param {{title: string, count?: number, open: boolean, home: string, side?: Child, tools: Child, list: Child, detail:
+ *   Child}} props
  */
 export function Split({ title, count, open, home, side, tools, list, detail }) {
   return [
@@ -363,7 +389,10 @@ function Density() {
   );
 }
 
-/** The title of the open record. It gets the focus if the list is hidden. @param {{text: string, sign?: Child}} props */
+/**
+ * The title of the open record. It gets the focus if the list is hidden.
+ * @param {{text: string, sign?: Child}} props
+ */
 export function Heading({ text, sign }) {
   const el = useRef(/** @type {HTMLElement|null} */ (null));
   useEffect(() => {
@@ -389,7 +418,10 @@ export function useNarrow() {
 /** The selector of the controls that take keys and pasted text. */
 export const fields = 'input:not([type=radio], [type=checkbox]), textarea, select';
 
-/** A button that chooses a file. @param {{text: string, label: string, accept: string, onFile: (file: File) => unknown}} props */
+/**
+ * A button that chooses a file.
+ * @param {{text: string, label: string, accept: string, onFile: (file: File) => unknown}} props
+ */
 export const FileButton = ({ text, label: name, accept, onFile }) =>
   label(
     { class: 'button file' },
@@ -423,7 +455,10 @@ export function usePaste(f) {
   }, [!f]);
 }
 
-/** The field for the search of a list. @param {{search: ReturnType<typeof import('./place.js').useSearch>, label: string}} props */
+/**
+ * The field for the search of a list.
+ * @param {{search: ReturnType<typeof import('./place.js').useSearch>, label: string}} props
+ */
 export const Search = ({ search, label: name }) =>
   div(
     { class: 'search' },
@@ -439,7 +474,11 @@ export const Search = ({ search, label: name }) =>
     kbd({ 'aria-hidden': 'true' }, '/'),
   );
 
-/** A choice between many options. @param {{label: string, options: [string, string][], value: string, onChange: (v: string) => void, id?: string, hidden?: boolean}} props */
+/**
+ * A choice between many options.
+ * @param {{label: string, options: [string, string][], value: string, onChange: (v: string) => void, id?: string,
+ *   hidden?: boolean}} props
+ */
 export function Select({ label: name, options, value, onChange, id, hidden }) {
   const made = useId();
   const mine = id ?? made;
@@ -453,7 +492,11 @@ export function Select({ label: name, options, value, onChange, id, hidden }) {
   );
 }
 
-/** A text field with its label above. @param {{label: string, value: string, onInput: (v: string) => void, hint?: string, type?: string, list?: string, mono?: boolean, min?: number, max?: number, step?: string}} props */
+/**
+ * A text field with its label above.
+ * @param {{label: string, value: string, onInput: (v: string) => void, hint?: string, type?: string, list?: string,
+ *   mono?: boolean, min?: number, max?: number, step?: string}} props
+ */
 export function Field({ label: name, value, onInput, hint, type, list, mono, min, max, step }) {
   const id = useId();
   return div(
@@ -476,11 +519,15 @@ export function Field({ label: name, value, onInput, hint, type, list, mono, min
   );
 }
 
-/** @param {{label: Child, checked: boolean, onChange: (on: boolean) => void, kind?: string}} props */
-export const Tick = ({ label: name, checked, onChange, kind }) =>
+/**
+ * @param {{label: Child, checked: boolean, onChange: (on: boolean) => void, kind?: string, more?: Record<string,
+ *   unknown>}} props more: further attributes
+ */
+export const Tick = ({ label: name, checked, onChange, kind, more }) =>
   label(
     { class: kind ?? 'tick' },
     input({
+      ...more,
       type: 'checkbox',
       role: kind === 'switch' ? 'switch' : undefined,
       checked,
@@ -495,7 +542,13 @@ export const submits = f => (/** @type {Event} */ e) => {
   f();
 };
 
-/** The options of a choice between records. @template T @param {T[]} all @param {(x: T, n: number) => [string, string]} option its value and its label @returns {[string, string][]} */
+/**
+ * The options of a choice between records.
+ * @template T
+ * @param {T[]} all
+ * @param {(x: T, n: number) => [string, string]} option its value and its label
+ * @returns {[string, string][]}
+ */
 export const optionsOf = (all, option) => all.map(option);
 
 /** @param {string} sign @param {string} title @param {Child[]} words */
@@ -503,10 +556,20 @@ export const empty = (sign, title, ...words) => div({ class: 'empty' }, icon(sig
 
 /** @typedef {{text: Child, link?: [string, string], undo?: () => Promise<unknown>, key: number}} ToastContent */
 let show = (/** @type {ToastContent} */ _) => {};
-/** Shows a message in a corner and announces it to screen readers. undo adds a button. @param {Child} text @param {[string, string]} [link] @param {() => Promise<unknown>} [undo] */
+/**
+ * Shows a message in a corner and announces it to screen readers. undo adds a button.
+ * @param {Child} text
+ * @param {[string, string]} [link]
+ * @param {() => Promise<unknown>} [undo]
+ */
 export const toast = (text, link, undo) => show({ text, link, undo, key: Date.now() });
 
-/** Performs an action, and shows its result or its error. @template T @param {() => Promise<T>} what @param {(result: T) => Parameters<typeof toast>} done */
+/**
+ * Performs an action, and shows its result or its error.
+ * @template T
+ * @param {() => Promise<T>} what
+ * @param {(result: T) => Parameters<typeof toast>} done
+ */
 export async function attempt(what, done) {
   try {
     toast(...done(await what()));
@@ -611,13 +674,27 @@ export function Pager({ pages: { page, setPage, perPage }, count }) {
 /** A word quoted for a shell. @param {string} s */
 export const quote = s => `'${s.replaceAll("'", `'\\''`)}'`;
 
-/** A request as a curl command. @param {string} method @param {string} url @param {string[]} headers quoted for a shell @param {string} [body] */
-export const curl = (method, url, headers, body) =>
-  [
-    `curl -i ${method === 'HEAD' ? '-I' : `-X ${/^[A-Z]+$/.test(method) ? method : quote(method)}`}${/[[\]{}]/.test(url) ? ' -g' : ''}${/\/\.\.?(\/|\?|$)/.test(url) ? ' --path-as-is' : ''} ${quote(url)}`,
+/**
+ * A request as a curl command.
+ * @param {string} method
+ * @param {string} url
+ * @param {string[]} headers quoted for a shell
+ * @param {string} [body]
+ */
+export function curl(method, url, headers, body) {
+  const words = [
+    'curl -i',
+    method === 'HEAD' ? '-I' : `-X ${/^[A-Z]+$/.test(method) ? method : quote(method)}`,
+    /[[\]{}]/.test(url) && '-g',
+    /\/\.\.?(\/|\?|$)/.test(url) && '--path-as-is',
+    quote(url),
+  ];
+  return [
+    words.filter(Boolean).join(' '),
     ...headers.map(h => `-H ${h}`),
     ...(body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : []),
   ].join(' \\\n  ');
+}
 
 /** A number with its noun. @param {number} n @param {string} one @param {string} [many] */
 export const counted = (n, one, many = one + 's') => `${num(n)} ${n === 1 ? one : many}`;

@@ -1,6 +1,7 @@
 // The messages that were opened in this browser.
 import { useEffect, useState } from './vendor/preact.js';
-/** @typedef {import('./api.js').Message} Message @typedef {{id: string, time: string}} Mark the newest message when all were marked as read */
+/** @import { Message } from './types.js' */
+/** @typedef {{id: string, time: string}} Mark the newest message when all were marked as read */
 
 /** The number of opened messages that are stored, the latest ones. */
 const most = 2000;
@@ -39,7 +40,10 @@ function remember() {
   notify();
 }
 
-/** The key of a message. Another server on this port can use the same id, but hardly at the same time. @param {Message} m */
+/**
+ * The key of a message. Another server on this port can use the same id, but hardly at the same time.
+ * @param {Message} m
+ */
 const name = m => `${m.id} ${m.time}`;
 
 /** @param {Message} m */

@@ -4,8 +4,7 @@ import { call, everyPage, useFetch } from './api.js';
 import { Create, number } from './create.js';
 import { Copy, Doing, Heading, attempt, chip, empty, loading, loadingFailed, press, same, tags } from './ui.js';
 import { ofAccount, useSession } from './session.js';
-/** @import { Fetched } from './api.js' */
-/** @typedef {{webhook_id: string, url: string, events: string[], status: string, hash_function?: string, rate_limit?: number, rate_limit_period?: string}} Webhook */
+/** @import { Fetched, Webhook } from './types.js' */
 const { article, div, header, label, li, ol, p, span, strong, ul } = tags;
 
 /** The webhooks of the account. @returns {Fetched<{data: Webhook[]}>} */
@@ -124,7 +123,10 @@ function NewWebhook({ reload }) {
   });
 }
 
-/** Replaces a webhook by one with a new secret, because the platform cannot change webhooks. @param {{w: Webhook, reload: () => void}} props */
+/**
+ * Replaces a webhook by one with a new secret, because the platform cannot change webhooks.
+ * @param {{w: Webhook, reload: () => void}} props
+ */
 function Rotate({ w, reload }) {
   const { url, events, rate_limit, rate_limit_period } = w;
   const archive = async (/** @type {() => void} */ close) => {

@@ -1,17 +1,21 @@
-// Why an address got no email: rejected and failed emails, the suppression list, and the status of its contacts. Also names of records.
+// Why an address got no email: rejected and failed emails, the suppression list, and the status of its contacts. Also
+// names of records.
 import { call, useFetch } from './api.js';
 import { state } from './contacts.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
 import { matching } from './suppressed.js';
 import { when, whenUnix } from './time.js';
 import { chip, counted, linkLine, loadingFailed, seen, tags } from './ui.js';
-/** @import { Fetched } from './api.js' */
+/** @import { Fetched, Found } from './types.js' */
 const { a, h3, p, section, span, ul } = tags;
 
 /** @type {Record<string, string>} */
 const places = { list: 'contacts', template: 'templates', campaign: 'campaigns', workflow: 'workflows' };
 
-/** A record with its name and its id. @param {{kind: 'list'|'template'|'campaign'|'workflow', id: number, at?: string}} props at: the rest of the address */
+/**
+ * A record with its name and its id.
+ * @param {{kind: 'list'|'template'|'campaign'|'workflow', id: number, at?: string}} props at: the rest of the address
+ */
 export function Named({ kind, id, at = '' }) {
   const { data } = /** @type {Fetched<any>} */ (
     useFetch(kind === 'template' ? ofAccount(`/templates/${id}`) : `/${kind}s?around=${id}&limit=1`, ['records'])
@@ -21,12 +25,10 @@ export function Named({ kind, id, at = '' }) {
   return a({ href: `#/${places[kind]}/${id}${at}` }, kind, ' ', name && [seen(name), ' '], span({ class: 'dim' }, id));
 }
 
-/** @typedef {{failed: import('./api.js').FullMessage[], contacts: {id: string, email: string, status: string, list_id: string, list_name: string}[], suppressed: {email: string, created_on?: number}[], unread: string[]}} Found */
-
 /** Everything about the words of a search that explains a missing email. @param {string} q @returns {Promise<Found>} */
 async function look(q) {
-  const of = accountFilter() && `&account_id=${accountFilter()}`,
-    words = encodeURIComponent(q);
+  const of = accountFilter() && `&account_id=${accountFilter()}`;
+  const words = encodeURIComponent(q);
   const [rejected, errors, contacts] = await Promise.all(
     ['/events?event=Email.Rejected&limit=5', '/events?event=Email.Error&limit=5', '/contacts?limit=50'].map(path =>
       call('GET', `${path}&search=${words}${of}`),
@@ -34,7 +36,8 @@ async function look(q) {
   );
   const ids = [...rejected.data, ...errors.data].map(e => e.message_id).filter(Boolean);
   const address = q.split(/\s+/).find(word => word.includes('@'));
-  const failed = await Promise.all(ids.map(id => call('GET', `/outbox/${id}`).catch(() => null))); // a message can have been deleted
+  // a message can have been deleted
+  const failed = await Promise.all(ids.map(id => call('GET', `/outbox/${id}`).catch(() => null)));
   const more = [
     [rejected, 'rejected email'],
     [errors, 'failed email'],

@@ -1,0 +1,357 @@
+// The types of the records that the console shows. Browsers do not load this file.
+import type { toast } from './ui.js';
+import type { Child } from './vendor/preact.js';
+
+export type Header = { name: string; value: string };
+
+/** An event in the log of events. */
+export type Fired = {
+  id: string;
+  fresh?: boolean;
+  time: string;
+  event: string;
+  event_id?: string;
+  message_id?: string;
+  recipient?: string;
+  subject?: string;
+  deliveries: string[];
+};
+
+export type FullFired = Fired & { body: string };
+
+/** An email in the inbox. */
+export type Message = {
+  id: string;
+  fresh?: boolean;
+  time: string;
+  sent_by: string;
+  type?: string;
+  from_name?: string;
+  from_email: string;
+  to: string;
+  subject: string;
+  snippet?: string;
+  status: string;
+  bounce_category?: string;
+  list_id?: number;
+  contact_id?: number;
+  campaign_id?: number;
+  workflow_id?: number;
+  template_id?: number;
+  confirmation?: boolean;
+  confirmed?: boolean;
+  opens: number;
+  clicks: number;
+  unsubscribed: boolean;
+  global_unsubscribed: boolean;
+  reported_as_spam: boolean;
+};
+
+export type FullMessage = Message & {
+  html?: string;
+  text?: string;
+  headers: Header[];
+  links: string[];
+  events: FullFired[];
+  reason?: string;
+  error?: string;
+};
+
+export type Attempt = {
+  time: string;
+  duration_ms: number;
+  status?: number;
+  response?: string;
+  error?: string;
+  manual?: boolean;
+};
+
+export type Delivery = {
+  id: string;
+  fresh?: boolean;
+  created_at: string;
+  event: string;
+  event_id?: string;
+  message_id?: string;
+  recipient?: string;
+  subject?: string;
+  webhook_id: string;
+  url: string;
+  state: string;
+  attempts: Attempt[];
+  next_attempt?: string;
+  waiting?: string;
+  waiting_until?: string;
+  fault?: string;
+  signature: string;
+};
+
+export type FullDelivery = Delivery & { body: string; secret?: string; hash_function?: string; max_attempts: number };
+
+export type Request = {
+  id: string;
+  fresh?: boolean;
+  time: string;
+  duration_ms: number;
+  method: string;
+  path: string;
+  query?: string;
+  operation?: string;
+  account_id?: number;
+  user_id?: number;
+  read_only?: boolean;
+  status: number;
+  fault?: string;
+  unknown_fields?: string[];
+  unknown_parameters?: string[];
+};
+
+export type FullRequest = Request & {
+  body?: string;
+  response?: string;
+  closest?: { operation: string; method: string; path: string };
+};
+
+export type Change = { kind: string; record?: any };
+
+/** where is the path of the field, such as body.email. */
+export type FieldError = { where: string; msg: string; type?: string };
+
+/** The response of a route, and a function that loads it again. */
+export type Fetched<T> = { data?: T; error?: string; reload: () => void };
+
+/** A campaign or a workflow, as the control API lists it. */
+export type Sending = {
+  id: string;
+  name: string;
+  list_id?: number;
+  list_name?: string;
+  from_email?: string;
+  subject?: string;
+  template_id?: number;
+  status: string;
+  created_on: string;
+  scheduled_for?: string;
+  outcome: Outcome;
+};
+
+export type Kind = 'campaign' | 'workflow';
+
+/** A campaign as the API returns it. */
+export type Campaign = {
+  campaign_id: number;
+  name: string;
+  list_id?: number;
+  sender?: { name?: string; email?: string };
+  content?: { subject?: string; html?: string; text?: string; template_id?: number };
+  status: string;
+};
+
+export type Contact = {
+  id: number;
+  email: string;
+  status: string;
+  subscribed_on?: number;
+  custom_attributes?: { name: string; value: unknown }[];
+  tags?: string[];
+  interests?: string[];
+  last_bounce_type?: string;
+  bounces_count?: number;
+};
+
+/** A field of a form and of its body. */
+export type Part = {
+  /** The path in the body, such as sender.email. */
+  name: string;
+  label: string;
+  kind?: 'line' | 'area' | 'select' | 'tick' | 'ticks' | 'number' | 'time';
+  options?: [string, string][];
+  note?: string | ((value: any) => string);
+  hint?: string;
+  start?: any;
+  /** The types of files that can be read into the field. */
+  file?: string;
+  /** Converts the value for the body. */
+  read?: (value: any) => unknown;
+  /** The body does not contain the field. */
+  aside?: boolean;
+  when?: (values: Record<string, any>) => boolean;
+};
+
+/** A button that opens a form in a dialog. */
+export type CreateProps = {
+  label: string;
+  title?: string;
+  sign?: string;
+  main?: boolean;
+  ok?: string;
+  intro?: Child;
+  parts: Part[];
+  send: (body: any, values: Record<string, any>) => Promise<any>;
+  done: (result: any) => Parameters<typeof toast>;
+  /** Returns what the dialog shows before it closes, if anything. */
+  after?: (result: any, close: () => void) => Child;
+  /** The current record that is edited. */
+  stands?: string;
+  /** Returns the first values for text that is pasted on the page. */
+  paste?: (text: string) => Record<string, any> | undefined;
+};
+
+/** A fault rule as the control routes take it. */
+export type Fault = {
+  account_id?: number;
+  operation?: string;
+  method?: string;
+  path?: string;
+  event?: string;
+  webhook_id?: string;
+  nth?: number;
+  every?: number;
+  probability?: number;
+  times?: number;
+  action: string;
+  after_processing?: boolean;
+  delay_ms?: number;
+  status?: number;
+  retry_after?: string;
+  body?: string;
+  location?: string;
+  size?: number;
+};
+
+export type Rule = Fault & { id: string; enabled: boolean; calls: number; hits: number };
+
+export type Action = { action: string; label: string; targets: string[]; fields: string[]; request_fields: string[] };
+
+export type Plan = {
+  seed: number | string;
+  data: Rule[];
+  operations: { operation: string; method: string; path: string }[];
+  action_details: Action[];
+};
+
+export type Outcome = {
+  sent: number;
+  bounced: number;
+  opened: number;
+  clicked: number;
+  unsubscribed: number;
+  global_unsubscribed: number;
+  reported_as_spam: number;
+};
+
+/** The numbers of contacts, by status. */
+export type Counts = Record<string, number>;
+
+export type Minute = { minute: string; messages: number; events: number; attempts: number; failed: number };
+
+export type Waiting = {
+  why: string;
+  n: number;
+  until?: string;
+  webhook_id?: string;
+  url?: string;
+  campaign_id?: number;
+  list_id?: number;
+  name?: string;
+};
+
+/** The data of the overview. */
+export type View = {
+  messages: Outcome;
+  contacts: Counts;
+  deliveries: Record<string, number>;
+  resources: Record<string, number>;
+  events: number;
+  attempts: number;
+  failed: number;
+  minutes: Minute[];
+  waiting: Waiting[];
+};
+
+export type Parameter = { name: string; in?: string; type: string; description: string; optional?: boolean };
+
+/** An endpoint of the API, as operations.json describes it. */
+export type Operation = {
+  id: string;
+  method: string;
+  path: string;
+  tag: string;
+  summary: string;
+  description: string;
+  repeatable?: boolean;
+  go: { method: string; arguments: string[]; result: boolean };
+  parameters?: Parameter[];
+  body?: string;
+  fields?: Parameter[];
+  examples?: { name: string; value: string }[];
+};
+
+export type Acted = { ids: string[]; failed: number; error?: string; events: Fired[] };
+
+/**
+ * The selected records of a list. toggle with through selects all rows from the last toggled one. all means every
+ *   record of the list,
+  and ids are the loaded ones.
+ */
+export type Selection = {
+  ids: string[];
+  all: boolean;
+  has: (id: string) => boolean;
+  toggle: (id: string, through?: boolean) => void;
+  set: (ids: string[], all?: boolean) => void;
+};
+
+export type Account = { account_id: number; users: { user_id: number; email: string }[] };
+
+/** Information about the server. */
+export type Info = {
+  accounts: Account[];
+  events: string[];
+  contact_statuses: string[];
+  events_kept: number;
+  bounce_categories: { category: string; description: string; diagnostic: string }[];
+  retry_schedule_ms: number[];
+  lookup_limit: string;
+  test_addresses: { address: string; effect: string }[];
+  token_required: boolean;
+  default_token?: string;
+};
+
+/** An action that changes or removes the state of the server. */
+export type Removal = {
+  label: string;
+  yes: string;
+  sign: string;
+  method: 'POST' | 'PUT' | 'DELETE';
+  path: string;
+  done: string;
+  title?: string;
+  whole?: boolean;
+  body?: File;
+};
+
+export type Template = {
+  template_id: number;
+  name: string;
+  content: { html?: string; text?: string };
+  created_on?: number;
+  updated_on?: number;
+};
+
+export type Webhook = {
+  webhook_id: string;
+  url: string;
+  events: string[];
+  status: string;
+  hash_function?: string;
+  rate_limit?: number;
+  rate_limit_period?: string;
+};
+
+export type Found = {
+  failed: FullMessage[];
+  contacts: { id: string; email: string; status: string; list_id: string; list_name: string }[];
+  suppressed: { email: string; created_on?: number }[];
+  unread: string[];
+};
