@@ -1,6 +1,7 @@
 package architecture
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -85,6 +86,47 @@ var facts = map[string][]place{
 		{"mockserver/listen.go", `Above ([\d,]+), the server`},
 		{"SECURITY.md", `At most ([\d,]+) connections`},
 	},
+	"the older release of Go": {
+		{".ci/run", `older=go(\d+\.\d+)`},
+		{"go.mod", `go (\d+\.\d+)\.0`},
+		{"mcp/go.work", `go (\d+\.\d+)\.0`},
+		{"Dockerfile", `golang:(\d+\.\d+) AS`},
+		{".devcontainer/devcontainer.json", `devcontainers/go:(\d+\.\d+)`},
+		{".github/workflows/ci.yml", `gate: .*?go-version: (\d+\.\d+)\.x`},
+		{".github/workflows/ci.yml", `go: \[(\d+\.\d+)\.x,`},
+		{".github/workflows/weekly.yml", `steps: runs-on: .*?go-version: (\d+\.\d+)\.x`},
+		{"README.md", `Requirements: Go (\d+\.\d+) or`},
+		{"CONTRIBUTING.md", `You need Go (\d+\.\d+) or`},
+		{"docs/tutorial.md", `You need Go (\d+\.\d+) or`},
+	},
+	"the newer release of Go": {
+		{".ci/run", `newer=go(\d+\.\d+)`},
+		{".github/workflows/ci.yml", `go: \[\d+\.\d+\.x, (\d+\.\d+)\.x\]`},
+		{".github/workflows/ci.yml", `-latest, go: (\d+\.\d+)\.x`},
+		{".github/workflows/ci.yml", `(?:npm|fuzz): .*?go-version: (\d+\.\d+)\.x`},
+		{".github/workflows/weekly.yml", `(?:release|console): .*?go-version: (\d+\.\d+)\.x`},
+		{".github/workflows/release.yml", `go-version: (\d+\.\d+)\.x`},
+		{".github/workflows/security.yml", `go-version: (\d+\.\d+)\.x`},
+		{"README.md", `Requirements: Go \S+ or (\d+\.\d+)`},
+		{"CONTRIBUTING.md", `You need Go \S+ or (\d+\.\d+)`},
+		{"docs/tutorial.md", `You need Go \S+ or (\d+\.\d+)`},
+	},
+	"the version of goreleaser": {
+		{".ci/release", `goreleaser=(v\S+)`},
+		{".github/workflows/release.yml", `version: (v\S+) # as in \.ci/release`},
+	},
+	"the version of TypeScript that checks types": {
+		{".ci/steps", `typescript=typescript@(\S+)`},
+		{".ci/generators", `compiler=typescript@(\S+)`},
+	},
+	"the version of TypeScript that generators require": {
+		{"npm/package.json", `"typescript": "(\S+?)"`},
+		{".ci/generators", ` typescript@(\S+) @types/node`},
+	},
+	"the version of openapi-typescript": {
+		{"npm/package.json", `"openapi-typescript": "(\S+?)"`},
+		{".ci/generators", ` openapi-typescript@(\S+)`},
+	},
 	"the header with the signature": {
 		{"openapi.yaml", `Signature: name: (\S+) in: header`},
 		{"webhook/signature.go", `const DefaultSignatureHeader = "(.+?)"`},
@@ -107,15 +149,14 @@ func TestFacts(t *testing.T) {
 		home := ""
 		for _, p := range places {
 			text := spaces.ReplaceAllString(read(t, p.file), " ")
-			found := regexp.MustCompile(p.pattern).FindStringSubmatch(text)
-			if found == nil {
+			all := regexp.MustCompile(p.pattern).FindAllStringSubmatch(text, -1)
+			if all == nil {
 				t.Errorf("%s: %s has no text that matches %s", fact, p.file, p.pattern)
-				continue
 			}
-			if home == "" {
-				home = normal(found[1])
+			for _, found := range all {
+				home = cmp.Or(home, normal(found[1]))
+				assert.Equal(t, home, normal(found[1]), "%s: %s has %q, unlike %s", fact, p.file, found[0], places[0].file)
 			}
-			assert.Equal(t, home, normal(found[1]), "%s: %s has %q, unlike %s", fact, p.file, found[0], places[0].file)
 		}
 	}
 }
