@@ -51,7 +51,9 @@ func (r *records) stopCampaigns() {
 
 func (a *account) stopCampaigns() {
 	for c := range a.Campaigns.all() {
-		c.alarm.Stop()
+		if c.start != nil {
+			c.start.alarm.Stop()
+		}
 	}
 }
 
@@ -97,20 +99,23 @@ func newAccount(id int64) *account {
 type addressees map[string]addressee
 
 type addressee struct {
-	list *list
-	slot uint32 // of the contact
+	listID int64
+	slot   uint32 // of the contact
 }
 
-func (a addressees) added(l *list, c *contact) {
-	if _, last := a.find(c.Email); last == nil || last.Added < c.Added {
-		a[strings.ToLower(c.Email)] = addressee{l, c.slot}
+// updateAddressee updates the addressees after a contact was added to a list.
+func (a *account) updateAddressee(l *list, c *contact) {
+	if _, last := a.addressee(c.Email); last == nil || last.Added < c.Added {
+		a.addressees[strings.ToLower(c.Email)] = addressee{l.ListID, c.slot}
 	}
 }
 
-func (a addressees) find(address string) (*list, *contact) {
-	found, ok := a[strings.ToLower(address)]
+// addressee returns the contact that receives an email without a list id.
+func (a *account) addressee(address string) (*list, *contact) {
+	found, ok := a.addressees[strings.ToLower(address)]
 	if !ok {
 		return nil, nil
 	}
-	return found.list, found.list.contacts.slot(found.slot)
+	l := a.Lists.get(found.listID)
+	return l, l.contacts.slot(found.slot)
 }

@@ -68,8 +68,8 @@ func (t *tx) updateCampaign(r api.UpdateCampaignRequestObject) (api.UpdateCampai
 		}
 	}
 	updated.UpdatedOn = t.unix()
-	*c = updated
-	return api.UpdateCampaign200JSONResponse(c.wire()), nil
+	t.account.Campaigns.set(c.CampaignID, &updated)
+	return api.UpdateCampaign200JSONResponse(updated.wire()), nil
 }
 
 // The caller passes a copy, so an invalid update does not change the campaign.
@@ -111,6 +111,7 @@ func (t *tx) scheduleCampaign(r api.ScheduleCampaignRequestObject) (api.Schedule
 	if at > maxUnix {
 		return nil, apierror.Invalid("too far in the future", "body", "scheduled_for")
 	}
+	c = t.account.Campaigns.edit(c.CampaignID)
 	c.Status, c.ScheduledFor = campaignScheduled, at
 	t.campaignScheduled(c, l)
 	t.scheduleStart(c)
@@ -153,11 +154,12 @@ func (p *Platform) DeleteCampaign(id int64) error {
 }
 
 // scheduleStart sets the alarm that starts a scheduled campaign, unless the platform is
-// closed.
+// closed. The caller must be allowed to change the campaign.
 func (t *tx) scheduleStart(c *campaign) {
 	if t.p.closed {
 		return
 	}
+	c.start = &campaignStart{}
 	work, account, run := t.p.Work, t.account.ID, t.p.campaignRun(t.account.ID, c)
 	begin := func() {
 		work.Start(account)
@@ -167,7 +169,7 @@ func (t *tx) scheduleStart(c *campaign) {
 		}()
 	}
 	if at := clock.Unix(c.ScheduledFor); at.After(t.now) {
-		c.alarm = t.p.Clock.At(at, fmt.Sprintf("campaign %d", c.CampaignID), begin)
+		c.start.alarm = t.p.Clock.At(at, fmt.Sprintf("campaign %d", c.CampaignID), begin)
 		return
 	}
 	work.Start(account) // until begin runs
@@ -189,19 +191,21 @@ const (
 // campaignRun returns a function that sends a campaign. If calls of the function
 // overlap, only one of them sends emails. If a restore replaces the campaign, the call
 // ends, even if the new campaign has the same id.
-func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
+func (p *Platform) campaignRun(accountID int64, scheduled *campaign) func() {
+	id, start := scheduled.CampaignID, scheduled.start
 	return func() {
 		parts, begun := api.MessageContent{}, false
 		for {
 			more := false
 			_ = p.transact(nil, func(t *tx) error {
 				t.account = p.accountLocked(accountID)
+				c := t.account.Campaigns.get(id)
 				switch {
-				case p.closed || t.account.Campaigns.get(c.CampaignID) != c:
+				case p.closed || c == nil || c.start != start:
 				case begun:
-					more = t.sendBatch(c, parts)
+					more = t.sendBatch(t.account.Campaigns.edit(id), parts)
 				case c.Status == campaignScheduled:
-					c.Status = campaignDelivering
+					t.account.Campaigns.edit(id).Status = campaignDelivering
 					parts, begun, more = t.withTemplateParts(c.Content), true, true
 				}
 				return nil
@@ -215,7 +219,7 @@ func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 }
 
 // sendBatch sends a campaign to one batch of contacts, and reports whether a batch
-// remains.
+// remains. It changes the campaign.
 func (t *tx) sendBatch(c *campaign, parts api.MessageContent) (more bool) {
 	l := t.account.Lists.get(c.ListID)
 	n := l.contacts.all.Len()
@@ -242,10 +246,9 @@ func (t *tx) sendBatch(c *campaign, parts api.MessageContent) (more bool) {
 func (t *tx) resumeCampaigns(a *account) {
 	t.account = a
 	for c := range a.Campaigns.all() {
-		if c.Status == campaignDelivering {
+		if c.Status == campaignDelivering || c.Status == campaignScheduled {
+			c = a.Campaigns.edit(c.CampaignID)
 			c.Status = campaignScheduled // campaignRun sends only scheduled campaigns
-		}
-		if c.Status == campaignScheduled {
 			t.scheduleStart(c)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
-// collection contains the resources of one kind in an account, by key and in
-// order of creation. The zero value is empty.
+// collection contains the resources of one kind in an account, by key and in order of creation. The
+// zero value is empty. Snapshots share the resources, so change a resource only if edit returned it.
 type collection[K comparable, T any] struct {
 	byKey   map[K]*T
 	inOrder []*T // oldest first
@@ -32,7 +32,23 @@ func (c *collection[K, T]) remove(key K) {
 	delete(c.byKey, key)
 }
 
+// get returns the resource with the given key, or nil if there is none. The caller must not change
+// the resource.
 func (c *collection[K, T]) get(key K) *T { return c.byKey[key] }
+
+// set replaces a resource. The caller can change the new resource until the end of the transaction.
+func (c *collection[K, T]) set(key K, resource *T) {
+	c.inOrder[slices.Index(c.inOrder, c.byKey[key])] = resource
+	c.byKey[key] = resource
+}
+
+// edit replaces a resource with a copy, which the caller can change until the end of the
+// transaction.
+func (c *collection[K, T]) edit(key K) *T {
+	resource := new(*c.get(key))
+	c.set(key, resource)
+	return resource
+}
 
 // find returns the resource with the given key, or a 404 error if there is none.
 func (c *collection[K, T]) find(key K, kind string, loc ...any) (*T, error) {
@@ -47,10 +63,15 @@ func (c *collection[K, T]) len() int { return len(c.byKey) }
 // all yields the resources, oldest first.
 func (c *collection[K, T]) all() iter.Seq[*T] { return slices.Values(c.inOrder) }
 
+// snapshot returns the current resources, oldest first.
+func (c *collection[K, T]) snapshot() []*T { return slices.Clone(c.inOrder) }
+
 // copies returns copies of the resources, oldest first.
-func (c *collection[K, T]) copies() []T {
-	out := make([]T, 0, c.len())
-	for x := range c.all() {
+func (c *collection[K, T]) copies() []T { return copiesOf(c.inOrder) }
+
+func copiesOf[T any](resources []*T) []T {
+	out := make([]T, 0, len(resources))
+	for _, x := range resources {
 		out = append(out, *x)
 	}
 	return out

@@ -61,7 +61,7 @@ func (t *tx) addressee(listID int64, address string) (*list, *contact, error) {
 		}
 		return l, l.contacts.at(address), nil
 	}
-	l, c := t.account.addressees.find(address)
+	l, c := t.account.addressee(address)
 	return l, c, nil
 }
 

@@ -1,10 +1,14 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"net/http"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -52,8 +56,13 @@ func resources(state string) string {
 
 func written(t *testing.T, p *Platform) string {
 	t.Helper()
+	return textOf(t, p.Snapshot())
+}
+
+func textOf(t *testing.T, s *Snapshot) string {
+	t.Helper()
 	var out strings.Builder
-	require.NoError(t, p.Snapshot().Write(&out))
+	require.NoError(t, s.Write(&out))
 	return out.String()
 }
 
@@ -102,7 +111,7 @@ func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
 	case 10:
 		in := api.WorkflowCreate{Name: "W", ListID: l.ListID, Trigger: api.WorkflowTriggerSubscribed, Sender: api.Sender{Email: "s@example.org"}}
 		in.Content.TemplateID = randomTemplate(a, r)
-		l.PolicyAccepted = true
+		_, _ = p.AcceptListPolicy(ctx, api.AcceptListPolicyRequestObject{ListID: l.ListID})
 		_, _ = p.CreateWorkflow(ctx, api.CreateWorkflowRequestObject{Body: &in})
 	case 11:
 		if all := slices.Collect(a.Workflows.all()); len(all) > 0 {
@@ -147,7 +156,7 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 		}
 	}
 	for address, want := range latest {
-		if l, c := a.addressees.find(address); c != want || l.contacts.find(c.ID) != want {
+		if l, c := a.addressee(address); c != want || l.contacts.find(c.ID) != want {
 			t.Errorf("%s belongs to %+v, want %+v", address, c, want)
 		}
 	}
@@ -165,6 +174,125 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 	}
 	if len(latest) < 30 {
 		t.Errorf("%d addresses are too few for this test", len(latest))
+	}
+}
+
+// TestSnapshotsNeverChange: the records of a snapshot do not change, whatever operations follow. This tests the rule of
+// table.Table and collection for records of all kinds: only a record that edit returned may change.
+func TestSnapshotsNeverChange(t *testing.T) {
+	p := restored(t, `{"version":4,"last_id":0}`)
+	r := rand.New(rand.NewPCG(3, 4))
+	p.Deliveries.SetTarget("receiver.example", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength%3 == 0 {
+			w.WriteHeader(http.StatusServiceUnavailable) // so some deliveries wait for a retry
+		}
+	}))
+	ctx := WithCaller(t.Context(), &Caller{AccountID: 1, Unlimited: true})
+	a := func() *account { p.mu.Lock(); defer p.mu.Unlock(); return p.accountLocked(1) }
+	succeed(t)(p.CreateList(ctx, api.CreateListRequestObject{Body: &api.ListCreate{Name: "first"}}))
+	var snapshots []*Snapshot
+	var texts []string
+	for i := range 1200 {
+		if r.IntN(2) == 0 {
+			randomChange(ctx, p, a(), r)
+		} else {
+			randomMail(ctx, t, p, a(), r)
+		}
+		if i%40 == 39 {
+			s := p.Snapshot()
+			snapshots, texts = append(snapshots, s), append(texts, textOf(t, s))
+		}
+	}
+	for i, s := range snapshots {
+		if got, want := strings.Split(textOf(t, s), "\n"), strings.Split(texts[i], "\n"); !slices.Equal(got, want) {
+			n := slices.IndexFunc(want, func(line string) bool { return !slices.Contains(got, line) })
+			t.Errorf("the records of snapshot %d have changed, for example:\n%s", i, want[n])
+		}
+	}
+	want := []string{"campaigns", "contacts", "deliveries", "lists", "messages", "templates", "webhooks", "workflows"}
+	for i, text := range texts[1:] {
+		want = slices.DeleteFunc(want, func(kind string) bool { return changesKind(t, kind, texts[i], text) })
+	}
+	assert.Empty(t, want, "kinds of records that never changed")
+}
+
+// changesKind reports whether a record of a kind differs in two states.
+func changesKind(t *testing.T, kind, before, after string) bool {
+	t.Helper()
+	records := func(text string) map[any]any {
+		var state struct {
+			Accounts                       []map[string]any
+			Contacts, Messages, Deliveries []any
+		}
+		require.NoError(t, json.Unmarshal([]byte(text), &state))
+		all := map[string]any{"contacts": state.Contacts, "messages": state.Messages, "deliveries": state.Deliveries}
+		maps.Copy(all, state.Accounts[0])
+		found := map[any]any{}
+		list, _ := all[kind].([]any)
+		for _, record := range list {
+			fields := record.(map[string]any)
+			found[cmp.Or(fields["id"], fields[strings.TrimSuffix(kind, "s")+"_id"])] = record
+		}
+		return found
+	}
+	later := records(after)
+	for id, record := range records(before) {
+		if later[id] != nil && !reflect.DeepEqual(later[id], record) {
+			return true
+		}
+	}
+	return false
+}
+
+// randomMail sends a random email, simulates a random recipient action, or changes a random record. The operations may
+// fail.
+func randomMail(ctx context.Context, t *testing.T, p *Platform, a *account, r *rand.Rand) {
+	t.Helper()
+	lists := slices.Collect(a.Lists.all())
+	l, email, message, dlv := lists[r.IntN(len(lists))], fmt.Sprintf("u%d@example.org", r.IntN(40)), "", delivery.ID(1+r.IntN(50))
+	if n := p.messages.Len(); n > 0 {
+		message = p.messages.At(r.IntN(n)).ID
+	}
+	contactID := int64(0)
+	if n := l.contacts.all.Len(); n > 0 {
+		contactID = l.contacts.all.At(r.IntN(n)).ID
+	}
+	switch r.IntN(9) {
+	case 0:
+		_, _ = p.SubmitEmail(ctx, submission(email))
+	case 1:
+		addresses := TestAddresses()
+		_, _ = p.SubmitEmail(ctx, submission(addresses[r.IntN(len(addresses))].Address))
+	case 2:
+		_ = p.Open(message)
+		_ = p.Click(message, "https://example.org/")
+	case 3:
+		_ = []func() error{
+			func() error { return p.Bounce(message, events.BounceCategoryHard) },
+			func() error { return p.Complain(message, "") },
+			func() error { return p.Unsubscribe(message) },
+			func() error { return p.GlobalUnsubscribe(message) },
+			func() error { return p.DeleteMessage(message) },
+			func() error { return p.RestoreMessage(message) },
+		}[r.IntN(6)]()
+	case 4:
+		in := api.TemplateUpdate{Content: &api.TemplateContentUpdate{HTML: &email}}
+		_, _ = p.UpdateTemplate(ctx, api.UpdateTemplateRequestObject{TemplateID: randomTemplate(a, r), Body: &in})
+	case 5:
+		attributes := []api.CustomAttributeUpdate{{Name: "a", Value: &email}}
+		_, _ = p.UpdateContact(ctx, api.UpdateContactRequestObject{ListID: l.ListID, ContactID: contactID, Body: &api.ContactUpdate{CustomAttributes: attributes}})
+	case 6:
+		_, _ = p.TagContacts(ctx, api.TagContactsRequestObject{ListID: l.ListID, Body: &api.ContactTagging{ContactIds: []int64{contactID}, Tags: []string{email}}})
+		_, _ = p.UnsubscribeContact(ctx, api.UnsubscribeContactRequestObject{ListID: l.ListID, ContactID: contactID})
+	case 7:
+		_ = p.Deliveries.Redeliver(dlv)
+	case 8:
+		in := api.CampaignCreate{Name: "C", ListID: l.ListID, Sender: api.Sender{Email: "s@example.org"}, Content: api.MessageContent{Subject: "S", Text: "T"}}
+		made, _ := p.CreateCampaign(ctx, api.CreateCampaignRequestObject{Body: &in})
+		id := made.(api.CreateCampaign201JSONResponse).CampaignID
+		_, _ = p.ScheduleCampaign(ctx, api.ScheduleCampaignRequestObject{CampaignID: id})
+		_, err := p.Work.Wait(ctx, 1) // the other operations of this test read records without the lock
+		require.NoError(t, err)
 	}
 }
 

@@ -26,7 +26,7 @@ const oneOfEach = `{"version":4,"last_id":9,"accounts":[{"account_id":1,
 func TestResourceKinds(t *testing.T) {
 	p := restored(t, oneOfEach)
 	a := p.accounts[1]
-	counts, state := reflect.ValueOf(p.Overview(1, 0, 0).Resources), reflect.ValueOf(a.state())
+	counts, state := reflect.ValueOf(p.Overview(1, 0, 0).Resources), reflect.ValueOf(a.snapshot().state())
 	for f, v := range reflect.ValueOf(a).Elem().Fields() {
 		if _, ok := reflect.TypeAssert[interface{ len() int }](reflect.NewAt(f.Type, v.Addr().UnsafePointer())); !ok {
 			continue
@@ -40,7 +40,7 @@ func TestResourceKinds(t *testing.T) {
 			assert.True(t, a.hasID(keys[0].Int()), "account.%s: in account.hasID (ids.go)", f.Name)
 		}
 		if saved := state.FieldByName(name); assert.True(t, saved.IsValid(), "account.%s: in accountState (snapshot.go)", f.Name) {
-			assert.Equal(t, 1, saved.Len(), "account.%s: in account.state (snapshot.go)", f.Name)
+			assert.Equal(t, 1, saved.Len(), "account.%s: in accountSnapshot (snapshot.go)", f.Name)
 		}
 		if count := counts.FieldByName(name); assert.True(t, count.IsValid(), "account.%s: in Resources (views.go)", f.Name) {
 			assert.EqualValues(t, 1, count.Int(), "account.%s: in Overview.addLocked (views.go)", f.Name)

@@ -44,6 +44,6 @@ func (t *tx) acceptListPolicy(r api.AcceptListPolicyRequestObject) (api.AcceptLi
 	if err != nil {
 		return nil, err
 	}
-	l.PolicyAccepted = true
+	t.account.Lists.edit(l.ListID).PolicyAccepted = true
 	return api.AcceptListPolicy204Response{}, nil
 }

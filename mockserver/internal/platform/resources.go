@@ -42,8 +42,11 @@ type campaign struct {
 	api.Campaign
 	Next int `json:"next,omitzero"` // slot of the next contact while the campaign is delivering
 
-	alarm *clock.Alarm
+	start *campaignStart // nil unless the campaign is scheduled or was sent
 }
+
+// campaignStart identifies a scheduled campaign. After a restore, a campaign has another start.
+type campaignStart struct{ alarm *clock.Alarm } // the alarm is nil if the campaign starts immediately
 
 func (c *campaign) wire() api.Campaign {
 	out := c.Campaign

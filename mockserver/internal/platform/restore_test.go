@@ -179,7 +179,7 @@ func TestRestoreStopsCampaign(t *testing.T) {
 		assert.Equal(t, 1, len(s.Outbox()), "only the message in the snapshot")
 		if c := s.accounts[1].Campaigns.get(3); c.Status != campaignScheduled {
 			t.Errorf("the campaign is %s", c.Status)
-		} else if c.alarm == nil {
+		} else if c.start == nil || c.start.alarm == nil {
 			t.Error("nothing starts the campaign")
 		}
 	}
@@ -228,8 +228,8 @@ func TestDueCampaignIsWork(t *testing.T) {
 					t.Error("the campaign does not count as work")
 				}
 			})
-			c := tx.account.Campaigns.get(3)
-			c.alarm.Stop()
+			c := tx.account.Campaigns.edit(3)
+			c.start.alarm.Stop()
 			c.ScheduledFor = tx.now.Unix()
 			tx.scheduleStart(c)
 			return nil
@@ -291,12 +291,12 @@ func TestClosedPlatform(t *testing.T) {
 	s.Close()
 	run()
 	assert.Equal(t, 1, len(s.Outbox()), "only the message in the snapshot")
-	c.alarm, c.Status, c.Sender.Email = nil, campaignIncomplete, "shop@example.org"
+	c.start, c.Status, c.Sender.Email = nil, campaignIncomplete, "shop@example.org"
 	_, err := s.ScheduleCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.ScheduleCampaignRequestObject{
 		CampaignID: 3, Body: &api.CampaignSchedule{ScheduledFor: time.Now().Add(time.Hour).Unix()},
 	})
-	if err != nil || c.alarm != nil {
-		t.Errorf("got %v and the alarm %v, want neither", err, c.alarm)
+	if c = s.accounts[1].Campaigns.get(3); err != nil || c.start != nil {
+		t.Errorf("got %v and the start %v, want neither", err, c.start)
 	}
 }
 

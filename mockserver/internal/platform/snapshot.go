@@ -64,15 +64,26 @@ type messageState struct {
 type Snapshot struct {
 	head
 
-	accounts   []accountState
+	accounts   []accountSnapshot
 	contacts   map[int64][]*contact // by list
 	messages   []*message
 	deliveries delivery.Snapshot
 }
 
-// Snapshot returns the current state. While Snapshot copies the resources of all
-// accounts, other calls must wait. To keep this time short, Snapshot copies only
-// pointers to contacts, messages and deliveries.
+// accountSnapshot contains the resources of an account.
+type accountSnapshot struct {
+	id         int64
+	templates  []*api.Template
+	lists      []*list
+	campaigns  []*campaign
+	workflows  []*api.Workflow
+	webhooks   []*delivery.Webhook
+	suppressed []*api.SuppressedEmail
+	tags       []string
+}
+
+// Snapshot returns the current state. Other calls must wait in the meantime. To keep this
+// time short, Snapshot copies only pointers to the records.
 func (p *Platform) Snapshot() *Snapshot {
 	p.snapshotLock.Lock() // so the records and the deliveries are consistent
 	defer p.snapshotLock.Unlock()
@@ -85,7 +96,7 @@ func (p *Platform) Snapshot() *Snapshot {
 		deliveries: p.Deliveries.Snapshot(),
 	}
 	for a := range p.accountsLocked(0) {
-		s.accounts = append(s.accounts, a.state())
+		s.accounts = append(s.accounts, a.snapshot())
 		for l := range a.Lists.all() {
 			s.contacts[l.ListID] = l.contacts.all.Snapshot()
 		}
@@ -93,20 +104,30 @@ func (p *Platform) Snapshot() *Snapshot {
 	return s
 }
 
-func (a *account) state() accountState {
+func (a *account) snapshot() accountSnapshot {
+	return accountSnapshot{
+		id:         a.ID,
+		templates:  a.Templates.snapshot(),
+		lists:      a.Lists.snapshot(),
+		campaigns:  a.Campaigns.snapshot(),
+		workflows:  a.Workflows.snapshot(),
+		webhooks:   a.Webhooks.snapshot(),
+		suppressed: a.Suppression.snapshot(),
+		tags:       slices.Sorted(maps.Keys(a.Tags)),
+	}
+}
+
+func (a accountSnapshot) state() accountState {
 	out := accountState{
-		ID:         a.ID,
-		Templates:  a.Templates.copies(),
-		Campaigns:  a.Campaigns.copies(),
-		Workflows:  a.Workflows.copies(),
-		Webhooks:   a.Webhooks.copies(),
-		Suppressed: a.Suppression.copies(),
-		Tags:       slices.Sorted(maps.Keys(a.Tags)),
+		ID:         a.id,
+		Templates:  copiesOf(a.templates),
+		Campaigns:  copiesOf(a.campaigns),
+		Workflows:  copiesOf(a.workflows),
+		Webhooks:   copiesOf(a.webhooks),
+		Suppressed: copiesOf(a.suppressed),
+		Tags:       a.tags,
 	}
-	for i := range out.Campaigns {
-		out.Campaigns[i].alarm = nil
-	}
-	for l := range a.Lists.all() {
+	for _, l := range a.lists {
 		out.Lists = append(out.Lists, l.List)
 	}
 	return out
@@ -120,7 +141,13 @@ func (s *Snapshot) Write(w io.Writer) error {
 	out.member("version", snapshotVersion)
 	out.member("clock", s.Clock)
 	out.member("last_id", s.LastID)
-	writeList(out, "accounts", slices.Values(s.accounts))
+	writeList(out, "accounts", func(yield func(accountState) bool) {
+		for i := range s.accounts {
+			if !yield(s.accounts[i].state()) {
+				return
+			}
+		}
+	})
 	writeList(out, "contacts", s.allContacts())
 	known, contents := map[api.MessageContent]int{}, []api.MessageContent(nil)
 	writeList(out, "messages", func(yield func(messageState) bool) {
@@ -147,7 +174,7 @@ func (s *Snapshot) Write(w io.Writer) error {
 func (s *Snapshot) allContacts() iter.Seq[contactState] {
 	return func(yield func(contactState) bool) {
 		for _, a := range s.accounts {
-			for _, l := range a.Lists {
+			for _, l := range a.lists {
 				for _, c := range s.contacts[l.ListID] {
 					if !yield(contactState{l.ListID, *c}) {
 						return

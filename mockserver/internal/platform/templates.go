@@ -46,6 +46,7 @@ func (t *tx) updateTemplate(r api.UpdateTemplateRequestObject) (api.UpdateTempla
 	if err != nil {
 		return nil, err
 	}
+	tpl = t.account.Templates.edit(tpl.TemplateID)
 	set(&tpl.Name, r.Body.Name)
 	if in := r.Body.Content; in != nil {
 		set(&tpl.Content.HTML, in.HTML)
@@ -65,20 +66,17 @@ func (t *tx) deleteTemplate(r api.DeleteTemplateRequestObject) (api.DeleteTempla
 		return nil, err
 	}
 	for c := range t.account.Campaigns.all() {
-		t.keepParts(&c.Content, tpl.TemplateID)
+		if c.Content.TemplateID == tpl.TemplateID {
+			t.account.Campaigns.edit(c.CampaignID).Content = t.withTemplateParts(c.Content)
+		}
 	}
 	for w := range t.account.Workflows.all() {
-		t.keepParts(&w.Content, tpl.TemplateID)
+		if w.Content.TemplateID == tpl.TemplateID {
+			t.account.Workflows.edit(w.WorkflowID).Content = t.withTemplateParts(w.Content)
+		}
 	}
 	t.account.Templates.remove(tpl.TemplateID)
 	return api.DeleteTemplate204Response{}, nil
-}
-
-// keepParts adds the template's parts to content that refers to the template.
-func (t *tx) keepParts(c *api.MessageContent, templateID int64) {
-	if c.TemplateID == templateID {
-		*c = t.withTemplateParts(*c)
-	}
 }
 
 // renderTemplate implements GET /templates/{template_id}/render. It returns the HTML

@@ -86,7 +86,7 @@ func (t *tx) archive(id string, archived bool) error {
 	if h.Archived == archived {
 		return nil
 	}
-	h.Archived = archived
+	t.account.Webhooks.edit(h.ID).Archived = archived
 	t.p.Deliveries.Archive(h.ID, archived)
 	return nil
 }

@@ -50,7 +50,7 @@ func (t *tx) activateWorkflow(r api.ActivateWorkflowRequestObject) (api.Activate
 	if err := t.account.Lists.get(w.ListID).mayBeSentTo("path", "workflow_id"); err != nil {
 		return nil, err
 	}
-	w.Status = workflowActive
+	t.account.Workflows.edit(w.WorkflowID).Status = workflowActive
 	return api.ActivateWorkflow204Response{}, nil
 }
 
@@ -59,7 +59,7 @@ func (t *tx) deactivateWorkflow(r api.DeactivateWorkflowRequestObject) (api.Deac
 	if err != nil {
 		return nil, err
 	}
-	w.Status = workflowInactive
+	t.account.Workflows.edit(w.WorkflowID).Status = workflowInactive
 	return api.DeactivateWorkflow204Response{}, nil
 }
 
