@@ -19,9 +19,9 @@ var SeedSchema = sync.OnceValue(func() *contract.Schema {
 		Name:    func(t reflect.Type) string { return strings.Replace(t.Name(), "seed", "Seed", 1) },
 		Enums: map[reflect.Type][]string{
 			reflect.TypeFor[api.EventName]():        eventNames(),
-			reflect.TypeFor[api.ImportTo]():         {string(api.ImportToActive), string(api.ImportToUnsubscribed), string(api.ImportToDeleted)},
-			reflect.TypeFor[api.WorkflowTrigger]():  {string(api.WorkflowTriggerSubscribed)},
-			reflect.TypeFor[api.RateLimitPeriod]():  {"second", "minute", "hour", "day"},
+			reflect.TypeFor[api.ImportTo]():         valuesOf("POST /lists/{list_id}/contacts/import", "import_to"),
+			reflect.TypeFor[api.WorkflowTrigger]():  valuesOf("POST /workflows", "trigger"),
+			reflect.TypeFor[api.RateLimitPeriod]():  valuesOf("POST /webhooks", "rate_limit_period"),
 			reflect.TypeFor[webhook.HashFunction](): {string(webhook.SHA256), string(webhook.SHA512)},
 		},
 		Extra: map[reflect.Type]map[string]any{
@@ -31,6 +31,11 @@ var SeedSchema = sync.OnceValue(func() *contract.Schema {
 		},
 	}.Of(reflect.TypeFor[seed]())
 })
+
+// valuesOf returns the values that openapi.yaml permits for a field of a request.
+func valuesOf(operation, field string) []string {
+	return contract.Operations()[operation].Body.Property(field).Schema.Enum
+}
 
 // seed is one object in a seed file. Each item is the body of an API request, with
 // additional fields.
