@@ -22,7 +22,7 @@ type listening struct {
 	url      string
 	loopback bool // only this machine can reach the address
 	http     *http.Server
-	waiting  *waiting
+	waiting  *idleConns
 	running  *running
 	done     chan struct{}
 }
@@ -65,7 +65,7 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 	s.serve = listening{
 		url:      "http://" + listener.Addr().String(),
 		loopback: httpapi.LoopbackAddr(listener.Addr()),
-		waiting:  &waiting{places: map[net.Conn]*list.Element{}},
+		waiting:  &idleConns{elements: map[net.Conn]*list.Element{}},
 		running:  &running{},
 		done:     make(chan struct{}),
 	}

@@ -23,17 +23,17 @@ const (
 	minRate     = 64 << 10         // bytes of a body per additional second
 )
 
-// waiting contains the connections without a request in progress, oldest first. If
+// idleConns contains the connections without a request in progress, oldest first. If
 // there are more than maxWaiting, it closes the oldest connection. Shutdown closes all
 // of them, because [http.Server.Shutdown] would wait five seconds for a new connection.
-type waiting struct {
-	mu     sync.Mutex
-	conns  list.List
-	places map[net.Conn]*list.Element
-	closed bool
+type idleConns struct {
+	mu       sync.Mutex
+	conns    list.List
+	elements map[net.Conn]*list.Element
+	closed   bool
 }
 
-func (u *waiting) changed(c net.Conn, state http.ConnState) {
+func (u *idleConns) changed(c net.Conn, state http.ConnState) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.removeLocked(c)
@@ -43,29 +43,29 @@ func (u *waiting) changed(c net.Conn, state http.ConnState) {
 	if state == http.StateNew { // for an error response to an invalid header
 		_ = c.SetWriteDeadline(time.Now().Add(waitTimeout + peerTimeout))
 	}
-	u.places[c] = u.conns.PushBack(c)
+	u.elements[c] = u.conns.PushBack(c)
 	if u.closed || u.conns.Len() > maxWaiting {
 		u.closeLocked(u.conns.Front().Value.(net.Conn))
 	}
 }
 
-func (u *waiting) removeLocked(c net.Conn) {
-	if place := u.places[c]; place != nil {
-		u.conns.Remove(place)
-		delete(u.places, c)
+func (u *idleConns) removeLocked(c net.Conn) {
+	if element := u.elements[c]; element != nil {
+		u.conns.Remove(element)
+		delete(u.elements, c)
 	}
 }
 
-func (u *waiting) closeLocked(c net.Conn) {
+func (u *idleConns) closeLocked(c net.Conn) {
 	u.removeLocked(c)
 	_ = c.Close()
 }
 
-func (u *waiting) close() {
+func (u *idleConns) close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.closed = true
-	for c := range u.places {
+	for c := range u.elements {
 		u.closeLocked(c)
 	}
 }

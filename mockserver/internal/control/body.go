@@ -15,9 +15,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/markup"
 )
 
-// nothing is the type of a request body without fields, or of an empty
+// emptyBody is the type of a request body without fields, or of an empty
 // response.
-type nothing struct{}
+type emptyBody struct{}
 
 // decodeBody decodes the JSON object of a request, and returns an error if the object
 // does not match the schema. An empty body counts as an empty object.
@@ -81,7 +81,7 @@ func writeJSON(w http.ResponseWriter, out any) error {
 	if err != nil {
 		return err
 	}
-	if _, none := out.(nothing); none || string(body) == "null" {
+	if _, none := out.(emptyBody); none || string(body) == "null" {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}

@@ -74,11 +74,11 @@ func (c *Control) switchFault(r *request, in switchBody) (fault.RuleWire, error)
 	return fault.WireOf(changed), nil
 }
 
-func (c *Control) removeFault(id string) (nothing, error) {
+func (c *Control) removeFault(id string) (emptyBody, error) {
 	if c.Faults.Remove(id) == 0 {
-		return nothing{}, apierror.NotFound("fault", id, "path", "id")
+		return emptyBody{}, apierror.NotFound("fault", id, "path", "id")
 	}
-	return nothing{}, nil
+	return emptyBody{}, nil
 }
 
 func (c *Control) removeFaultsOf(account int64) error {

@@ -212,7 +212,7 @@ func TestCompressedBody(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(row.body))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Content-Encoding", row.encoding)
-		_, err := decodeBody[nothing](r, requestOf(reflect.TypeFor[nothing]()))
+		_, err := decodeBody[emptyBody](r, requestOf(reflect.TypeFor[emptyBody]()))
 		if row.want == "" {
 			require.NoError(t, err, name)
 			continue

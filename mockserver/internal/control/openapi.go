@@ -143,7 +143,7 @@ func (rt route) openAPI(e entry, schemas object) object {
 func jsonContent(of object) object { return object{"application/json": object{"schema": of}} }
 
 func (rt route) status() string {
-	if rt.handler.response == reflect.TypeFor[nothing]() {
+	if rt.handler.response == reflect.TypeFor[emptyBody]() {
 		return "204"
 	}
 	return "200"

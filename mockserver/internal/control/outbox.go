@@ -60,8 +60,8 @@ func recipientAction[T any](c *Control, act func(id string, in T) error) handler
 	})
 }
 
-func withoutBody(act func(id string) error) func(string, nothing) error {
-	return func(id string, _ nothing) error { return act(id) }
+func withoutBody(act func(id string) error) func(string, emptyBody) error {
+	return func(id string, _ emptyBody) error { return act(id) }
 }
 
 func (c *Control) outbox() listing[platform.OutboxMessage, platform.Summary] {
@@ -232,11 +232,11 @@ func (c *Control) message(id string) (*platform.Record, error) {
 	return found("message", id, c.Platform.Message(id))
 }
 
-func (c *Control) deleteMessage(id string) (nothing, error) {
+func (c *Control) deleteMessage(id string) (emptyBody, error) {
 	if _, err := c.message(id); err != nil {
-		return nothing{}, err
+		return emptyBody{}, err
 	}
-	return nothing{}, c.Platform.DeleteMessage(id)
+	return emptyBody{}, c.Platform.DeleteMessage(id)
 }
 
 func (c *Control) restoreMessage(id string) (*platform.Record, error) {

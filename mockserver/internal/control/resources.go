@@ -59,13 +59,13 @@ func sendings(all func() []platform.Sending, kind string, statuses ...string) li
 	}
 }
 
-func (c *Control) deleteCampaign(id string) (nothing, error) {
+func (c *Control) deleteCampaign(id string) (emptyBody, error) {
 	n, _ := strconv.ParseInt(id, 10, 64) // no campaign has the id 0
 	if err := c.Platform.DeleteCampaign(n); err != nil {
-		return nothing{}, err
+		return emptyBody{}, err
 	}
 	c.Changes.Publish(activity.Records, nil)
-	return nothing{}, nil
+	return emptyBody{}, nil
 }
 
 // filled returns a handler that responds with a rendered part of a template or a campaign.

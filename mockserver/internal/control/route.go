@@ -54,7 +54,7 @@ type handler struct {
 
 // noInput returns a handler that takes no request body and responds with JSON.
 func noInput[Out any](f func(*request) (Out, error)) handler {
-	return jsonBody(func(r *request, _ nothing) (Out, error) { return f(r) })
+	return jsonBody(func(r *request, _ emptyBody) (Out, error) { return f(r) })
 }
 
 // byID returns a handler that takes no request body and calls f() with the
@@ -87,7 +87,7 @@ func jsonBody[In, Out any](f func(*request, In) (Out, error)) handler {
 
 // rawResponse returns a handler that takes no request body and writes its own response.
 func rawResponse(media string, respond func(http.ResponseWriter, *request) error) handler {
-	h := decoded(func(w http.ResponseWriter, r *request, _ nothing) error { return respond(w, r) })
+	h := decoded(func(w http.ResponseWriter, r *request, _ emptyBody) error { return respond(w, r) })
 	h.media = media
 	return h
 }
@@ -113,7 +113,7 @@ func optional(h handler) handler {
 // upload returns a handler that passes a request body of up to 1 GiB of JSON to read(),
 // and removes the prefix from its error messages.
 func upload(body func() *contract.Schema, read func(io.Reader) error, prefix string) handler {
-	return handler{body: body, response: reflect.TypeFor[nothing](), serve: func(w http.ResponseWriter, r *request) error {
+	return handler{body: body, response: reflect.TypeFor[emptyBody](), serve: func(w http.ResponseWriter, r *request) error {
 		in, err := limited(r.Request, maxState)
 		if err != nil {
 			return err
@@ -121,7 +121,7 @@ func upload(body func() *contract.Schema, read func(io.Reader) error, prefix str
 		if err := read(in); err != nil {
 			return bodyProblem(err, prefix)
 		}
-		return writeJSON(w, nothing{})
+		return writeJSON(w, emptyBody{})
 	}}
 }
 

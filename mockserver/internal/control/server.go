@@ -123,11 +123,11 @@ type tokenBody struct {
 	Token string `json:"token" doc:"the access token to revoke"`
 }
 
-func (c *Control) revokeToken(_ *request, in tokenBody) (nothing, error) {
+func (c *Control) revokeToken(_ *request, in tokenBody) (emptyBody, error) {
 	if !c.Access.Revoke(in.Token) {
-		return nothing{}, apierror.New(http.StatusNotFound, "not_found", "the token does not exist", "body", "token")
+		return emptyBody{}, apierror.New(http.StatusNotFound, "not_found", "the token does not exist", "body", "token")
 	}
-	return nothing{}, nil
+	return emptyBody{}, nil
 }
 
 // serveAsAccount processes an API request as a user of the account. It treats the HTML

@@ -26,7 +26,7 @@ func (c *Control) stateRoutes() []route {
 		handle("PUT state", upload(stateSchema, c.Restore, "mockserver: restore: ")),
 		handle("DELETE state", noInput(oneOrAll(c.ClearAccount, c.Clear)), account),
 		handle("POST reset", noInput(oneOrAll(c.ResetAccount, c.Reset)), account),
-		handle("PUT baseline", noInput(func(*request) (nothing, error) { return nothing{}, c.SetBaseline() })),
+		handle("PUT baseline", noInput(func(*request) (emptyBody, error) { return emptyBody{}, c.SetBaseline() })),
 		handle("POST seed", upload(engine.SeedSchema, c.seed, "mockserver: seed: ")),
 		handle("GET clock", noInput(func(*request) (clock.View, error) { return c.Clock.View(), nil })),
 		handle("PUT clock", jsonBody(c.setClock)),
@@ -54,20 +54,20 @@ func (c *Control) seed(body io.Reader) error {
 
 // oneOrAll returns a handler that calls forAccount with the account from the request.
 // If the request omits the parameter account_id, the handler calls forAll.
-func oneOrAll(forAccount func(account int64) error, forAll func()) func(*request) (nothing, error) {
-	return func(r *request) (nothing, error) {
+func oneOrAll(forAccount func(account int64) error, forAll func()) func(*request) (emptyBody, error) {
+	return func(r *request) (emptyBody, error) {
 		account := r.query.id("account_id")
 		if account == 0 {
 			forAll()
-			return nothing{}, nil
+			return emptyBody{}, nil
 		}
 		switch err := forAccount(account); {
 		case errors.Is(err, engine.ErrNoAccount):
-			return nothing{}, apierror.NotFound("account", account, "query", "account_id")
+			return emptyBody{}, apierror.NotFound("account", account, "query", "account_id")
 		case err != nil:
-			return nothing{}, conflict(err, "query", "account_id")
+			return emptyBody{}, conflict(err, "query", "account_id")
 		}
-		return nothing{}, nil
+		return emptyBody{}, nil
 	}
 }
 

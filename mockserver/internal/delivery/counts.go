@@ -113,7 +113,7 @@ func (d *Dispatcher) Stats(account, from, until int64) Stats {
 	}
 	for _, q := range d.order {
 		if included(q.hook.AccountID) {
-			out.Waiting = append(out.Waiting, q.waits(d.Clock.Now())...)
+			out.Waiting = append(out.Waiting, q.waitingByReason(d.Clock.Now())...)
 		}
 	}
 	return out
@@ -137,9 +137,9 @@ func (s *Stats) add(c *counts, from, until int64) {
 	c.failed.Each(from, until, func(m, n int64) { s.Minute(m).Failed += n })
 }
 
-// waits describes the pending deliveries in a queue, grouped by the reason for
+// waitingByReason describes the pending deliveries in a queue, grouped by the reason for
 // waiting.
-func (q *queue) waits(now time.Time) []Waiting {
+func (q *queue) waitingByReason(now time.Time) []Waiting {
 	inLine, retrying := len(q.ready)+len(q.overtakenBy), 0
 	if len(q.scheduled) > 0 {
 		retrying = q.history.deliveryCounts[q.hook.ID].states[model.DeliveryRetrying]

@@ -162,8 +162,8 @@ func embedded4(addr netip.Addr) []netip.Addr {
 	b := addr.As16()
 	without := append(append([]byte{}, b[:8]...), b[9:]...)
 	var found []netip.Addr
-	for _, place := range []int{2, 4, 5, 6, 7, 8, 11} {
-		found = append(found, netip.AddrFrom4([4]byte(without[place:place+4])))
+	for _, offset := range []int{2, 4, 5, 6, 7, 8, 11} {
+		found = append(found, netip.AddrFrom4([4]byte(without[offset:offset+4])))
 	}
 	return found
 }

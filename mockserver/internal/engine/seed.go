@@ -127,7 +127,7 @@ func (s *seeder) addList(in seedList) error {
 	if in.PolicyAccepted {
 		_, err := s.Platform.AcceptListPolicy(s.context(platform.Fixed{}, nil), api.AcceptListPolicyRequestObject{ListID: id})
 		if err != nil {
-			return fmt.Errorf(".policy_accepted%w", located(err))
+			return fmt.Errorf(".policy_accepted%w", withFieldPath(err))
 		}
 	}
 	if err := s.addContacts(id, in.Contacts); err != nil {
@@ -194,7 +194,7 @@ func (s *seeder) addWorkflow(in seedWorkflow) error {
 	if err == nil && active {
 		id := made.(api.CreateWorkflow201JSONResponse).WorkflowID
 		_, err = s.Platform.ActivateWorkflow(s.context(platform.Fixed{}, nil), api.ActivateWorkflowRequestObject{WorkflowID: id})
-		err = located(err)
+		err = withFieldPath(err)
 	}
 	return err
 }
@@ -255,7 +255,7 @@ func submit[Body, Out any, In ~struct{ Body *Body }](
 	if err == nil {
 		out, err = operate(s.context(fixed, found.BadEntries), In{in})
 	}
-	return out, located(err)
+	return out, withFieldPath(err)
 }
 
 // context returns the context of an operation.
@@ -265,18 +265,18 @@ func (s *seeder) context(fixed platform.Fixed, badEntries map[int]api.ProblemDet
 	return platform.WithCaller(context.Background(), &caller)
 }
 
-// located returns an error whose text begins with the path of the invalid field.
-func located(err error) error {
+// withFieldPath returns an error whose text begins with the path of the invalid field.
+func withFieldPath(err error) error {
 	var invalid *apierror.Error
 	if !errors.As(err, &invalid) {
 		return err
 	}
 	detail := invalid.Details[0]
-	place := apierror.Path(detail.Loc)
-	if place != "" {
-		place = "." + place
+	path := apierror.Path(detail.Loc)
+	if path != "" {
+		path = "." + path
 	}
-	return fmt.Errorf("%s: %s", place, detail.Msg)
+	return fmt.Errorf("%s: %s", path, detail.Msg)
 }
 
 // checkIDs returns an error unless the ids of the contacts are in ascending order or all

@@ -21,13 +21,13 @@ func (e *Engine) Wait(ctx context.Context, account int64) error {
 	if !known {
 		return fmt.Errorf("mockserver: wait: account %d: %w", account, ErrNoAccount)
 	}
-	if err := e.quiet(ctx, account); err != nil {
+	if err := e.waitUntilIdle(ctx, account); err != nil {
 		return fmt.Errorf("mockserver: wait: %w", err)
 	}
 	return nil
 }
 
-func (e *Engine) quiet(ctx context.Context, account int64) error {
+func (e *Engine) waitUntilIdle(ctx context.Context, account int64) error {
 	for {
 		e.Clock.RingDue()
 		busy, err := e.Work.Wait(ctx, account)
@@ -131,7 +131,7 @@ func (e *Engine) advance(ctx context.Context, choose func(now time.Time) (end ti
 		return fmt.Errorf("mockserver: advance: another call is advancing the clock: %w", err)
 	}
 	defer hold.Release()
-	if err := e.quiet(ctx, 0); err != nil {
+	if err := e.waitUntilIdle(ctx, 0); err != nil {
 		return fmt.Errorf("mockserver: advance: %w", err)
 	}
 	now := e.Clock.Now()
@@ -170,7 +170,7 @@ func (e *Engine) step(ctx context.Context, hold *clock.Hold, end time.Time) erro
 		if err := hold.To(at); err != nil {
 			return err
 		}
-		if err := e.quiet(ctx, 0); err != nil {
+		if err := e.waitUntilIdle(ctx, 0); err != nil {
 			shows := e.Clock.Now().Format(time.RFC3339)
 			return fmt.Errorf("the clock shows %s: %w", shows, err)
 		}

@@ -49,11 +49,11 @@ func Check(m model.Message, tags Tags) []model.Finding {
 }
 
 func invalidURLs(document string) (found []model.Finding) {
-	places := sync.OnceValue(func() map[string]bool { return placesIn(document) })
+	anchors := sync.OnceValue(func() map[string]bool { return anchorsIn(document) })
 	report := func(check, format string, urls []string) {
 		slices.Sort(urls)
 		for _, u := range slices.Compact(urls) {
-			if why := leadsNowhere(u, places); why != "" {
+			if why := invalidLinkReason(u, anchors); why != "" {
 				found = append(found, model.Finding{Check: check, Text: fmt.Sprintf(format, u, why)})
 			}
 		}
@@ -64,17 +64,17 @@ func invalidURLs(document string) (found []model.Finding) {
 	return found
 }
 
-// leadsNowhere returns the reason why an email client cannot load a URL, or "" if it
-// can. The parameter places returns the anchors in the message.
-func leadsNowhere(target string, places func() map[string]bool) string {
-	to, err := url.Parse(strings.TrimSpace(target))
+// invalidLinkReason returns the reason why an email client cannot load a URL, or "" if it
+// can. The parameter anchors returns the anchors in the message.
+func invalidLinkReason(link string, anchors func() map[string]bool) string {
+	to, err := url.Parse(strings.TrimSpace(link))
 	switch {
 	case err != nil:
 		return "is not a URL"
 	case *to == url.URL{}:
 		return "is empty"
 	case to.Scheme == "" && to.Host == "" && to.Path == "" && to.RawQuery == "":
-		if !places()[to.Fragment] && !strings.EqualFold(to.Fragment, "top") { // the top always exists
+		if !anchors()[to.Fragment] && !strings.EqualFold(to.Fragment, "top") { // the top always exists
 			return "matches no anchor in the message"
 		}
 	case to.Scheme == "":
@@ -94,7 +94,7 @@ func leadsNowhere(target string, places func() map[string]bool) string {
 // mailAddress matches the path of a mailto URL with an address.
 var mailAddress = regexp.MustCompile(`@|%40`)
 
-func placesIn(document string) map[string]bool {
+func anchorsIn(document string) map[string]bool {
 	names := map[string]bool{}
 	for tag := range markup.Tokens(document) {
 		for _, a := range tag.Attr {
@@ -169,7 +169,9 @@ func (t Tags) empty() (found []model.Finding) {
 		found = append(found, model.Finding{Check: "empty_tag", Text: text})
 	}
 	if len(blocks) > 0 {
-		found = append(found, model.Finding{Check: "block_tag", Text: fmt.Sprintf("The specification has no conditions and no loops. The tags %s become empty, so the recipient gets all branches.", strings.Join(blocks, ", "))})
+		found = append(found, model.Finding{Check: "block_tag", Text: fmt.Sprintf(
+			"The specification has no conditions and no loops. The tags %s become empty, so the recipient gets all branches.",
+			strings.Join(blocks, ", "))})
 	}
 	return found
 }

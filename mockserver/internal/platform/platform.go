@@ -140,7 +140,7 @@ func update[In, Out any](ctx context.Context, p *Platform, in In, operate func(*
 
 // view is like update, but operate() only reads records.
 func view[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (Out, error) {
-	return operation(ctx, p, p.locked, in, operate)
+	return operation(ctx, p, p.withLock, in, operate)
 }
 
 func operation[In, Out any](
@@ -164,10 +164,10 @@ func operation[In, Out any](
 // the account of the transaction.
 func (p *Platform) transact(user *Caller, act func(t *tx) error) error {
 	defer p.Changes.Revise() // even after an error, because act() can change records before it fails
-	return p.locked(user, act)
+	return p.withLock(user, act)
 }
 
-func (p *Platform) locked(user *Caller, act func(t *tx) error) error {
+func (p *Platform) withLock(user *Caller, act func(t *tx) error) error {
 	p.snapshotLock.RLock()
 	defer p.snapshotLock.RUnlock()
 	t := &tx{p: p, user: user, now: p.Clock.Now()}

@@ -148,7 +148,7 @@ func (p *Platform) Violations(accountID int64, schema *contract.Schema, body []b
 	if content := schema.Property("content"); content == nil || content.Schema.Property("template_id") == nil {
 		in.Content = api.MessageContent{}
 	}
-	_ = p.locked(nil, func(t *tx) error {
+	_ = p.withLock(nil, func(t *tx) error {
 		t.account = p.accountLocked(accountID)
 		err = apierror.Join(t.checkList(in.ListID), t.checkContent(in.Content, false))
 		return nil
