@@ -385,5 +385,6 @@ func invisible(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r <= ' ' || r == '\x7f'
 	}
-	return r != utf8.RuneError && unicode.In(r, unicode.Z, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return r != utf8.RuneError && unicode.In(r,
+		unicode.Z, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

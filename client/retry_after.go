@@ -57,7 +57,9 @@ func parseDate(text string) (at time.Time, ok bool) {
 	if at, err := http.ParseTime(text); err == nil {
 		return at, true
 	}
-	for _, layout := range []string{time.RFC3339, "Mon, 2 Jan 2006 15:04:05 GMT", "Mon, 2 Jan 2006 15:04:05 UTC", "Mon, 2 Jan 2006 15:04:05 -0700"} {
+	for _, layout := range []string{
+		time.RFC3339, "Mon, 2 Jan 2006 15:04:05 GMT", "Mon, 2 Jan 2006 15:04:05 UTC", "Mon, 2 Jan 2006 15:04:05 -0700",
+	} {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at, true
 		}

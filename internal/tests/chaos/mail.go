@@ -290,7 +290,11 @@ func (p *post) figures(ctx context.Context, mostUnknown float64) []figure {
 		{name: "emails", value: float64(len(emails))},
 		unknown,
 		{name: "sent two times", value: float64(twice), bound: equal},
-		{name: "orders without an outcome", value: float64(p.orders - p.count(ctx, "(SELECT DISTINCT email_key FROM told WHERE reason IN ('sent', 'unknown')) AS keys")), bound: equal},
+		{
+			name:  "orders without an outcome",
+			value: float64(p.orders - p.count(ctx, "(SELECT DISTINCT email_key FROM told WHERE reason IN ('sent', 'unknown')) AS keys")),
+			bound: equal,
+		},
 		{name: "told as sent", value: told("reason = 'sent'"), bound: equal, limit: float64(len(emails))},
 		{name: "told as bounced", value: told("reason = 'hard_bounce' AND email_key <> ''"), bound: equal, limit: float64(bounced)},
 		{name: "bounces without a key", value: float64(bouncedWithoutKey)},

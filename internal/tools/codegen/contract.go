@@ -58,7 +58,10 @@ func (c *contract) fail(at *openapi3.Origin, format string, args ...any) {
 }
 
 func (c *contract) operation(op operation) entry {
-	e := entry{ID: op.id, Method: op.method, Path: op.path, Deprecated: op.Deprecated, RejectUnknown: op.rejectUnknown(), Parameters: map[string][]parameter{}}
+	e := entry{
+		ID: op.id, Method: op.method, Path: op.path, Deprecated: op.Deprecated, RejectUnknown: op.rejectUnknown(),
+		Parameters: map[string][]parameter{},
+	}
 	for _, ref := range op.parameters {
 		p := ref.Value
 		if p.In != "path" && (p.In != "query" || p.Required) {

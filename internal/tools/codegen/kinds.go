@@ -149,7 +149,8 @@ func link(n string) string {
 // decisionAnchors returns the anchors of decisions by number.
 var decisionAnchors = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^### ((\d+)\. .*)$`).FindAllStringSubmatch(string(must.Get(os.ReadFile("../../../docs/decisions.md"))), -1) {
+	decisions := string(must.Get(os.ReadFile("../../../docs/decisions.md")))
+	for _, m := range regexp.MustCompile(`(?m)^### ((\d+)\. .*)$`).FindAllStringSubmatch(decisions, -1) {
 		out[m[2]] = anchor(m[1])
 	}
 	return out

@@ -225,7 +225,9 @@ type shapesRow struct {
 // Events returns the events with the schemas of their data.
 func (w writer) Events() (out []eventSection) {
 	for _, e := range w.doc.events {
-		section := eventSection{Name: e.Name, Summary: cell(e.Delivery.Summary), Description: cell(e.Delivery.Description), Envelope: "ComplianceEvent"}
+		section := eventSection{
+			Name: e.Name, Summary: cell(e.Delivery.Summary), Description: cell(e.Delivery.Description), Envelope: "ComplianceEvent",
+		}
 		if e.General {
 			section.Envelope = "GeneralEvent"
 		}

@@ -36,7 +36,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f := flag.NewFlagSet("emailplatform-mcp", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // the help would hide an error
 	f.StringVar(&s.baseURL, "base-url", "", "the platform's base `URL` (default $EMAILPLATFORM_BASE_URL)")
-	f.StringVar(&s.token, "token", "", "access `token`; prefer $EMAILPLATFORM_TOKEN, because other users of the machine can see flags. It cannot be used with -http, where each caller sends its own token")
+	f.StringVar(&s.token, "token", "", "access `token`; prefer $EMAILPLATFORM_TOKEN, because other users of the machine can see flags. "+
+		"It cannot be used with -http, where each caller sends its own token")
 	f.StringVar(&s.http, "http", "", "serve HTTP on this `address`, such as 127.0.0.1:8808, instead of standard input and output")
 	f.Func("allow-host", "host `name` that HTTP requests may use for the server, in addition to localhost; may be repeated", func(name string) error {
 		s.allowedHosts = append(s.allowedHosts, name)
@@ -88,7 +89,8 @@ func (s settings) check() error {
 	case s.http == "" && len(s.allowedHosts) > 0:
 		return errors.New("-allow-host requires -http")
 	case s.http != "" && !listensLocally(s.http) && len(s.allowedHosts) == 0:
-		return fmt.Errorf("%s can be reached from other machines, so -allow-host is required; also use TLS, because callers send access tokens", s.http)
+		const text = "%s can be reached from other machines, so -allow-host is required; also use TLS, because callers send access tokens"
+		return fmt.Errorf(text, s.http)
 	}
 	return nil
 }

@@ -233,9 +233,11 @@ func parse(args []string, out io.Writer) (options, error) {
 	var o options
 	flags := newFlags("mockserver", serveUsage, out)
 	addrFlag(flags, &o.addr, "`address` to listen on; an address that is not loopback requires -token")
-	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated, or contain several with commas between them (default "+mockserver.DefaultToken+")",
+	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated, or contain several with commas between them "+
+		"(default "+mockserver.DefaultToken+")",
 		list(func(text string) error { return o.addToken(text, false) }))
-	flags.Func("read-only-token", "read-only access `token[:user-email[:account-id]]`; may be repeated, or contain several with commas between them",
+	flags.Func("read-only-token",
+		"read-only access `token[:user-email[:account-id]]`; may be repeated, or contain several with commas between them",
 		list(func(text string) error { return o.addToken(text, true) }))
 	flags.StringVar(&o.seed, "seed", "", "`file` with the baseline, which a reset restores; an existing -state file overrides it")
 	flags.StringVar(&o.state, "state", "",
@@ -243,12 +245,14 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Func("retry-schedule", "`durations` to wait before each retry of a delivery, such as 1s,5s,2m; none disables retries", o.setSchedule)
 	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses, not only to loopback addresses")
 	flags.Func("allow-target",
-		"additional `host`, address or network to deliver to, such as host.docker.internal or 172.16.0.0/12; may be repeated, or contain several with commas between them", list(o.allowTarget))
+		"additional `host`, address or network to deliver to, such as host.docker.internal or 172.16.0.0/12; may be repeated, "+
+			"or contain several with commas between them", list(o.allowTarget))
 	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupMinInterval,
 		"`mode` that enforces one lookup per second: min_interval, token_bucket or fixed_window; unlimited disables the limit")
 	o.config.DeliveryConcurrency, o.config.AttemptTimeout = delivery.DefaultConcurrency, delivery.DefaultTimeout
-	flags.Func("delivery-concurrency", fmt.Sprintf("maximum `number` of concurrent attempts to one webhook; with 1, only retries change the order (default %d)",
-		delivery.DefaultConcurrency), positive(&o.config.DeliveryConcurrency, strconv.Atoi, "4"))
+	flags.Func("delivery-concurrency",
+		fmt.Sprintf("maximum `number` of concurrent attempts to one webhook; with 1, only retries change the order (default %d)",
+			delivery.DefaultConcurrency), positive(&o.config.DeliveryConcurrency, strconv.Atoi, "4"))
 	flags.Func("attempt-timeout", fmt.Sprintf("maximum `duration` of a delivery attempt (default %v)", delivery.DefaultTimeout),
 		positive(&o.config.AttemptTimeout, time.ParseDuration, "10s"))
 	flags.Func("clock", "clock `mode` at startup: running or frozen (default running)", oneOf(&o.clock, "running", "frozen"))
@@ -269,7 +273,8 @@ func parse(args []string, out io.Writer) (options, error) {
 		return o, err
 	}
 	o.config.FreezeClock = o.clock == "frozen"
-	if sameFile(o.readyFile, o.state) || o.state != "" && sameFile(o.readyFile, o.state+".lock") || sameFile(o.readyFile, o.seed) || sameFile(o.state, o.seed) {
+	if sameFile(o.readyFile, o.state) || o.state != "" && sameFile(o.readyFile, o.state+".lock") ||
+		sameFile(o.readyFile, o.seed) || sameFile(o.state, o.seed) {
 		return o, errors.New("-ready-file, -state and -seed must be different files")
 	}
 	return o, o.defaultToken()

@@ -140,7 +140,8 @@ func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample
 	case known == nil:
 		return mockserver.Sample{}, fmt.Errorf("unknown event %q%s; see mockserver trigger --list", event, didYouMean("", event, names))
 	case found == nil:
-		return mockserver.Sample{}, fmt.Errorf("--variant or MOCKSERVER_TRIGGER_VARIANT: %s has no variant %q; the variants are %s", event, variant, strings.Join(known, ", "))
+		return mockserver.Sample{}, fmt.Errorf("--variant or MOCKSERVER_TRIGGER_VARIANT: %s has no variant %q; the variants are %s",
+			event, variant, strings.Join(known, ", "))
 	}
 	return *found, nil
 }

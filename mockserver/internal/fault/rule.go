@@ -53,7 +53,8 @@ func check(f model.Fault) (errs FieldErrors) {
 	kind := targetKindOf(f)
 	reject(f.AccountID < 0, "account_id", "must be 1 or more")
 	reject(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
-	reject(f.Nth != 0 && f.Every != 0 || f.Probability != 0 && (f.Nth != 0 || f.Every != 0), "probability", "must be the only one of nth, every and probability")
+	several := f.Nth != 0 && f.Every != 0 || f.Probability != 0 && (f.Nth != 0 || f.Every != 0)
+	reject(several, "probability", "must be the only one of nth, every and probability")
 	reject(f.Nth < 0, "nth", "must be 1 or more")
 	reject(f.Every < 0, "every", "must be 1 or more")
 	reject(f.Times < 0, "times", "must be 0 or more")
@@ -73,7 +74,8 @@ func check(f model.Fault) (errs FieldErrors) {
 	reject(action.needs != "" && !slices.Contains(given(f), action.needs), action.needs, "is required by "+string(f.Action))
 	for _, field := range given(f) {
 		reject(known && !slices.Contains(action.Fields, field), field, "must be omitted, because "+string(f.Action)+" does not read it")
-		reject(slices.Contains(action.Fields, field) && !action.reads(field, kind), field, "must be omitted, because "+string(f.Action)+" reads it only for requests")
+		reject(slices.Contains(action.Fields, field) && !action.reads(field, kind), field,
+			"must be omitted, because "+string(f.Action)+" reads it only for requests")
 	}
 	return errs
 }
@@ -178,7 +180,10 @@ func readFields() (all []map[string]any) {
 			of := func(target string) object {
 				return object{"properties": object{target: object{"not": object{"enum": []any{""}}}}, "required": []string{target}}
 			}
-			all = append(all, object{"if": object{"properties": is, "anyOf": []object{of("event"), of("webhook_id")}}, "then": object{"properties": ofRequests}})
+			all = append(all, object{
+				"if":   object{"properties": is, "anyOf": []object{of("event"), of("webhook_id")}},
+				"then": object{"properties": ofRequests},
+			})
 		}
 	}
 	return all

@@ -16,7 +16,11 @@ type TestAddress struct {
 // TestAddresses returns all test addresses.
 func TestAddresses() []TestAddress {
 	return []TestAddress{
-		{"bounce@" + MagicDomain, "bounces with the category bounce_hb, a hard bounce; bounce+sb@ bounces with bounce_sb, and so on for each category", (*tx).bounceAs},
+		{
+			"bounce@" + MagicDomain,
+			"bounces with the category bounce_hb, a hard bounce; bounce+sb@ bounces with bounce_sb, and so on for each category",
+			(*tx).bounceAs,
+		},
 		{"complaint@" + MagicDomain, "reports the message as spam", func(t *tx, m *message, _ string) { t.complain(m, "") }},
 		{"error@" + MagicDomain, "makes POST /v2/emails fail with an internal error", func(*tx, *message, string) {}}, // see internalError
 		{"open@" + MagicDomain, "opens the message", func(t *tx, m *message, _ string) { t.open(m) }},

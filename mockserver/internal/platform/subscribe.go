@@ -26,7 +26,8 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 		t.addAgain(l, c)
 		l.contacts.setStatus(c, statusPending)
 	default:
-		return nil, apierror.Conflict("contact_exists", fmt.Sprintf("the list already contains %s, with the status %s", c.Email, c.Status), "body", "email")
+		text := fmt.Sprintf("the list already contains %s, with the status %s", c.Email, c.Status)
+		return nil, apierror.Conflict("contact_exists", text, "body", "email")
 	}
 	t.addDetails(c, in.CustomAttributes, in.Tags, in.Interests)
 	if doubleOptIn {

@@ -189,11 +189,13 @@ func eachKey(secret webhook.Secret, body []byte, yield func(candidate) bool) boo
 	if function == webhook.SHA512 {
 		other = webhook.SHA256
 	}
-	if !yield(candidate{key, other, body, "The value was computed with " + string(other) + ", but the webhook's hash_function is " + string(function) + "."}) ||
+	wrongFunction := "The value was computed with " + string(other) + ", but the webhook's hash_function is " + string(function) + "."
+	if !yield(candidate{key, other, body, wrongFunction}) ||
 		!yield(candidate{key + "\n", function, body, "The secret has a trailing line feed."}) {
 		return false
 	}
-	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+	encodings := []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding}
+	for _, encoding := range encodings {
 		decoded, err := encoding.DecodeString(key)
 		if err == nil && !yield(candidate{string(decoded), function, body, "The secret was decoded from base64. Use its characters unchanged."}) {
 			return false
@@ -222,8 +224,9 @@ func eachBody(secret webhook.Secret, body []byte, yield func(candidate) bool) bo
 			return false
 		}
 	}
+	const reason = "The value was computed over JSON that was decoded and re-encoded. Use the delivered bytes."
 	for again := range reencoded(body) {
-		if !yield(candidate{secret.Reveal(), secret.HashFunction(), again, "The value was computed over JSON that was decoded and re-encoded. Use the delivered bytes."}) {
+		if !yield(candidate{secret.Reveal(), secret.HashFunction(), again, reason}) {
 			return false
 		}
 	}
