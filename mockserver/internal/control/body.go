@@ -74,7 +74,7 @@ func bodyProblem(err error, prefix string) *apierror.Error {
 	return apierror.Invalid(msg, "body")
 }
 
-// writeJSON responds with JSON, or with 204 if out is of type nothing or encodes to
+// writeJSON responds with JSON, or with 204 if out is of type emptyBody or encodes to
 // null.
 func writeJSON(w http.ResponseWriter, out any) error {
 	body, err := json.Marshal(out)

@@ -19,27 +19,30 @@ func (c *Control) contactRoutes() []route {
 	}
 }
 
-func (c *Control) contacts() listing[platform.Member, platform.Member] {
-	return listing[platform.Member, platform.Member]{
-		find: func(r *request) (int, iter.Seq[platform.Member], error) {
+func (c *Control) contacts() listing[platform.ListedContact, platform.ListedContact] {
+	return listing[platform.ListedContact, platform.ListedContact]{
+		find: func(r *request) (int, iter.Seq[platform.ListedContact], error) {
 			given, id := r.PathValue("id"), int64(0) // all lists
 			if given != "" {
 				id, _ = strconv.ParseInt(given, 10, 64)
 				id = cmp.Or(id, -1) // no list has this id
 			}
-			n, members, ok := c.Platform.NewestMembers(id)
+			n, contacts, ok := c.Platform.NewestContacts(id)
 			if !ok {
 				return 0, nil, apierror.NotFound("list", given, "path", "id")
 			}
-			return n, members, nil
+			return n, contacts, nil
 		},
-		id:     func(m platform.Member) string { return strconv.FormatInt(m.ID, 10) },
-		text:   func(to []byte, m platform.Member) []byte { return lines(to, m.Email) },
-		record: func(m platform.Member) platform.Member { m.Tags = append([]string{}, m.Tags...); return m },
-		filters: []filter[platform.Member]{
-			whereAccount("the account of the contacts", func(m platform.Member) int64 { return m.AccountID }),
+		id:   func(m platform.ListedContact) string { return strconv.FormatInt(m.ID, 10) },
+		text: func(to []byte, m platform.ListedContact) []byte { return lines(to, m.Email) },
+		record: func(m platform.ListedContact) platform.ListedContact {
+			m.Tags = append([]string{}, m.Tags...)
+			return m
+		},
+		filters: []filter[platform.ListedContact]{
+			whereAccount("the account of the contacts", func(m platform.ListedContact) int64 { return m.AccountID }),
 			where(choice("status", "the status of the contacts", platform.Statuses()...),
-				func(m platform.Member) string { return m.Status }),
+				func(m platform.ListedContact) string { return m.Status }),
 		},
 	}
 }

@@ -158,9 +158,9 @@ func (d *Dispatcher) NewestEvents() []*model.FiredEvent {
 	return newest
 }
 
-// all returns the table of deliveries, including deleted deliveries, and the
+// snapshotDeliveries returns the table of deliveries, including deleted deliveries, and the
 // number of deliveries that remain.
-func (d *Dispatcher) all() (deliveries []*delivery, n int) {
+func (d *Dispatcher) snapshotDeliveries() (deliveries []*delivery, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.history.deliveries.Snapshot(), d.history.deliveries.Len() - d.history.deleted
@@ -168,7 +168,7 @@ func (d *Dispatcher) all() (deliveries []*delivery, n int) {
 
 // Deliveries returns all deliveries in order of creation.
 func (d *Dispatcher) Deliveries() []model.Delivery {
-	all, n := d.all()
+	all, n := d.snapshotDeliveries()
 	out := make([]model.Delivery, 0, n)
 	for _, x := range all {
 		if !x.Deleted {
@@ -190,7 +190,7 @@ type Stored struct {
 // NewestDeliveries returns the number of deliveries, and an iterator over the
 // deliveries, newest first.
 func (d *Dispatcher) NewestDeliveries() (int, iter.Seq[Stored]) {
-	all, n := d.all()
+	all, n := d.snapshotDeliveries()
 	return n, func(yield func(Stored) bool) {
 		for _, x := range slices.Backward(all) {
 			if !x.Deleted && !yield(Stored{x, d}) {

@@ -67,7 +67,7 @@ func (l *Log) Clear(account int64) {
 
 // All returns copies of the requests, oldest first.
 func (l *Log) All() []model.Request {
-	all := l.now()
+	all := l.snapshot()
 	out := make([]model.Request, len(all))
 	for i, r := range all {
 		out[i] = *r
@@ -79,7 +79,7 @@ func (l *Log) All() []model.Request {
 	return out
 }
 
-func (l *Log) now() []*model.Request {
+func (l *Log) snapshot() []*model.Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.all)
@@ -88,7 +88,7 @@ func (l *Log) now() []*model.Request {
 // Newest returns the requests, newest first. Callers must not change the
 // requests.
 func (l *Log) Newest() []*model.Request {
-	all := l.now()
+	all := l.snapshot()
 	slices.Reverse(all)
 	return all
 }
@@ -115,7 +115,7 @@ type Record struct {
 
 // Record returns the whole request with the given id, or nil if there is none.
 func (l *Log) Record(id string) *Record {
-	for _, r := range l.now() {
+	for _, r := range l.snapshot() {
 		if r.ID != id {
 			continue
 		}

@@ -87,7 +87,7 @@ func (t *tx) deliverUnlessRejected(m *message, l *list, c *contact) {
 // internalError returns the error that a magic address or a fault rule causes before
 // the message is queued, or "" if there is none.
 func (t *tx) internalError(m *message) string {
-	if words := magic(m.To); words != nil && words[0] == "error" {
+	if words := testAddressWords(m.To); words != nil && words[0] == "error" {
 		return "the message could not be queued"
 	}
 	if rule := t.p.Faults.Message(t.account.ID); rule != nil {

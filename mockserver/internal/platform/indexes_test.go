@@ -380,7 +380,7 @@ func TestContactsConcurrent(t *testing.T) {
 	for i := range int64(700 - 1) {
 		l.contacts.add(&contact{Contact: api.Contact{ID: i + 2, Email: fmt.Sprintf("u%d@example.org", i)}})
 	}
-	n, newest, ok := p.NewestMembers(900)
+	n, newest, ok := p.NewestContacts(900)
 	last, seen := int64(1<<62), 0
 	for m := range newest {
 		if m.ID >= last {
@@ -393,8 +393,8 @@ func TestContactsConcurrent(t *testing.T) {
 	if !ok || n != 700-1 || seen != n {
 		t.Errorf("got %d of %d contacts, %v", seen, n, ok)
 	}
-	if _, _, ok := p.NewestMembers(901); ok {
-		t.Error("NewestMembers accepts an unknown list")
+	if _, _, ok := p.NewestContacts(901); ok {
+		t.Error("NewestContacts accepts an unknown list")
 	}
 }
 

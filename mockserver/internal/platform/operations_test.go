@@ -112,7 +112,7 @@ func TestContactAfterRecipientAction(t *testing.T) {
 	} {
 		p := restored(t, strings.Replace(shop, `"status":"active"`, `"status":"`+row.before+`"`, 1))
 		require.NoError(t, row.act(p))
-		_, members, _ := p.NewestMembers(1)
+		_, members, _ := p.NewestContacts(1)
 		for m := range members {
 			assert.Equal(t, row.after, m.Status, "%s: the status", row.before)
 		}

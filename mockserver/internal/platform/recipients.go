@@ -31,9 +31,9 @@ func (t *tx) storeMessage(m *message) {
 	}
 }
 
-// magic returns the words in the local part of a magic address, or nil for
+// testAddressWords returns the words in the local part of a test address, or nil for
 // other addresses.
-func magic(address string) []string {
+func testAddressWords(address string) []string {
 	local, domain, _ := strings.Cut(strings.ToLower(address), "@")
 	if domain != MagicDomain {
 		return nil
@@ -43,7 +43,7 @@ func magic(address string) []string {
 
 // simulateTestAddress simulates the actions of a recipient in the magic domain.
 func (t *tx) simulateTestAddress(m *message) {
-	words := magic(m.To)
+	words := testAddressWords(m.To)
 	if words == nil {
 		return
 	}

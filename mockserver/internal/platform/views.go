@@ -163,8 +163,8 @@ func (p *Platform) NewestInOutbox() (int, iter.Seq[OutboxMessage]) {
 // Rendered returns a message with its parts.
 func (p *Platform) Rendered(m OutboxMessage) model.Message { return m.rendered(p.BaseURL()) }
 
-// Member is a contact in search results.
-type Member struct {
+// ListedContact is a contact in search results.
+type ListedContact struct {
 	AccountID    int64     `json:"account_id" doc:"the account of the contact"`
 	ListID       int64     `json:"list_id,string" doc:"the id of the list"`
 	ListName     string    `json:"list_name" doc:"the name of the list"`
@@ -175,29 +175,29 @@ type Member struct {
 	Tags         []string  `json:"tags" doc:"the tags of the contact"`
 }
 
-// NewestMembers returns the number of contacts on a list in any account, or on all lists if
+// NewestContacts returns the number of contacts on a list in any account, or on all lists if
 // the id is 0, and an iterator over the contacts. Lists, and the contacts of each list, are
 // in the order newest first. If ok is false, the list does not exist.
-func (p *Platform) NewestMembers(listID int64) (n int, members iter.Seq[Member], ok bool) {
-	type memberList struct {
+func (p *Platform) NewestContacts(listID int64) (n int, contacts iter.Seq[ListedContact], ok bool) {
+	type listSnapshot struct {
 		account int64
 		api.List
 		contacts []*contact
 	}
-	lists := ofAll(p, func(a *account) *collection[int64, list] { return &a.Lists }, func(a *account, l *list) memberList {
+	lists := ofAll(p, func(a *account) *collection[int64, list] { return &a.Lists }, func(a *account, l *list) listSnapshot {
 		if listID != 0 && listID != l.ListID {
-			return memberList{}
+			return listSnapshot{}
 		}
-		return memberList{a.ID, l.List, l.contacts.all.Snapshot()}
-	}, func(l memberList) int64 { return l.ListID })
-	lists = slices.DeleteFunc(lists, func(l memberList) bool { return l.ListID == 0 })
+		return listSnapshot{a.ID, l.List, l.contacts.all.Snapshot()}
+	}, func(l listSnapshot) int64 { return l.ListID })
+	lists = slices.DeleteFunc(lists, func(l listSnapshot) bool { return l.ListID == 0 })
 	for _, l := range lists {
 		n += len(l.contacts)
 	}
-	return n, func(yield func(Member) bool) {
+	return n, func(yield func(ListedContact) bool) {
 		for _, l := range lists {
 			for _, c := range slices.Backward(l.contacts) {
-				if !yield(Member{l.account, l.ListID, l.Name, c.ID, c.Email, c.Status, clock.Unix(c.SubscribedOn), c.Tags}) {
+				if !yield(ListedContact{l.account, l.ListID, l.Name, c.ID, c.Email, c.Status, clock.Unix(c.SubscribedOn), c.Tags}) {
 					return
 				}
 			}
