@@ -221,27 +221,3 @@ func TestResend(t *testing.T) {
 	assert.Equal(t, 409, p.do("POST", "/_mock/requests/"+last()+"/resend", nil).status)
 	assert.Equal(t, 404, p.do("POST", "/_mock/requests/unknown/resend", nil).status)
 }
-
-// A rule is replaced in its place, with new counts.
-func TestReplaceFault(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	p.inject(mockserver.Fault{Operation: "listTags", Action: mockserver.FaultStatus, Times: 1}, mockserver.Fault{Action: mockserver.FaultStatus, Status: 500})
-	require.Equal(t, 503, p.do("GET", "/tags", nil).status)
-	a := p.must("PUT", "/_mock/faults/fault-1", `{"operation":"listTags","action":"status","status":429,"times":1,"delay_ms":1}`)
-	for name, want := range map[string]any{"id": "fault-1", "status": 429.0, "calls": 0.0, "hits": 0.0, "enabled": true, "delay_ms": 1.0} {
-		assert.Equal(t, want, a.object[name], name)
-	}
-	assert.Equal(t, 429, p.do("GET", "/tags", nil).status)
-	assert.Equal(t, 500, p.do("GET", "/tags", nil).status)
-	for path, body := range map[string]string{"fault-9": `{"action":"status"}`, "fault-1": `{"action":"status","event":"Email.Open","method":"PSOT"}`} {
-		want := map[string]int{"fault-9": 404, "fault-1": 422}[path]
-		if a := p.do("PUT", "/_mock/faults/"+path, body); a.status != want || want == 422 && strings.Count(a.text, "did you mean") != 2 {
-			t.Errorf("%s: %d %s, want %d", path, a.status, a.text, want)
-		}
-	}
-	assert.Equal(t, []int{429, 500}, slices.Collect(func(yield func(int) bool) {
-		for _, f := range p.Faults() {
-			yield(f.Status)
-		}
-	}))
-}

@@ -415,20 +415,6 @@ func TestFaultActions(t *testing.T) {
 	}
 }
 
-// A delivery attempt has no client that could read a Retry-After header.
-func TestFaultFieldOnlyForRequests(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	const rule = "retry_after: must be omitted, because status reads it only for requests"
-	for name, f := range map[string]mockserver.Fault{
-		"of an event": {Event: "Email.Bounced"}, "of all events": {Event: "*"}, "of a webhook": {WebhookID: "1"},
-	} {
-		f.Action, f.RetryAfter = mockserver.FaultStatus, "1"
-		_, err := p.Inject(f)
-		assert.ErrorContains(t, err, rule, name)
-	}
-	p.inject(mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "1"})
-}
-
 // observed returns the effects of a request, a message or a delivery, with a fault rule for the action. The result
 // includes start times, which show delays.
 func observed(t *testing.T, target string, action mockserver.FaultAction) string {

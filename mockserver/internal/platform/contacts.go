@@ -2,9 +2,7 @@ package platform
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -180,10 +178,6 @@ func (t *tx) listTags(r api.ListTagsRequestObject) (api.ListTagsResponseObject, 
 }
 
 func (t *tx) importContacts(r api.ImportContactsRequestObject) (api.ImportContactsResponseObject, error) {
-	if len(r.Body.Contacts) > api.MaxImport {
-		return nil, apierror.New(http.StatusUnprocessableEntity, "too_many_contacts",
-			fmt.Sprintf("must contain at most %d contacts", api.MaxImport), "body", "contacts")
-	}
 	status := string(r.Body.ImportTo)
 	if status == "" {
 		status = statusActive

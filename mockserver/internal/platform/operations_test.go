@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/delivery"
-	"example.com/emailplatform/mockserver/model"
 )
 
 // shop is a state with two accounts. Account 1 has messages of each sending type.
@@ -66,30 +64,6 @@ func expect(t *testing.T, p *Platform, want ...string) func(any, error) {
 			}
 		}
 	}
-}
-
-func TestOperationsOnContacts(t *testing.T) {
-	p := restored(t, shop)
-	p.RecordEvents = true
-	ctx := WithCaller(t.Context(), &Caller{AccountID: 1, UserID: 7, UserEmail: "u@example.org"})
-	in := api.ContactCreate{Email: "b@example.org", Tags: []string{"x"}}
-	expect(t, p, `"id":100`, `"status":"active"`, `"tags":["x"]`, `"interests":[]`, "Contact.Added", `"contact_id":"100"`)(
-		p.CreateContact(ctx, api.CreateContactRequestObject{ListID: 1, Body: &in}))
-	expect(t, p, "list 9 does not exist")(p.CreateContact(ctx, api.CreateContactRequestObject{ListID: 9, Body: &in}))
-	expect(t, p, `"email":"b@example.org"`)(p.GetContact(ctx, api.GetContactRequestObject{ListID: 1, ContactID: 100}))
-	remove := api.DeleteContactRequestObject{ListID: 1, ContactID: 100}
-	expect(t, p, "{}\nContact.Removed", `"user":{"id":7,"email":"u@example.org"`, `"ip":null`)(p.DeleteContact(ctx, remove))
-	expect(t, p, "contact 100 does not exist")(p.DeleteContact(ctx, remove))
-
-	entries := func(n int) *api.ContactImport {
-		raw := slices.Repeat([]json.RawMessage{json.RawMessage(`{"email":"a@example.org"}`)}, n)
-		raw[0] = json.RawMessage(`{"email":"c@example.org"}`)
-		return &api.ContactImport{Contacts: raw}
-	}
-	expect(t, p, `"imported":1`, `"updated":999`, `"errors":[]`)(
-		p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: 1, Body: entries(api.MaxImport)}))
-	expect(t, p, "at most 1000 contacts")(p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: 1, Body: entries(api.MaxImport + 1)}))
-	expect(t, p, "list 9 does not exist")(p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: 9, Body: entries(1)}))
 }
 
 // TestContactAfterRecipientAction: a recipient action changes the contact's status unless the contact was deleted, left
@@ -141,72 +115,6 @@ func TestBounceCategories(t *testing.T) {
 			t.Errorf("mockserver/recipients.go has no constant for %s", name)
 		}
 	}
-}
-
-func TestOperationsOnCampaigns(t *testing.T) {
-	p := restored(t, shop)
-	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
-	content := api.MessageContent{Subject: "S", HTML: "<p>"}
-	expect(t, p, "list 9 does not exist")(p.CreateCampaign(ctx, api.CreateCampaignRequestObject{Body: &api.CampaignCreate{ListID: 9}}))
-	expect(t, p, `"campaign_id":100`, `"html":"\u003cp\u003e"`)(p.CreateCampaign(ctx, api.CreateCampaignRequestObject{Body: &api.CampaignCreate{Content: content}}))
-	update := func(in api.CampaignUpdate) (any, error) {
-		return p.UpdateCampaign(ctx, api.UpdateCampaignRequestObject{CampaignID: 100, Body: &in})
-	}
-	expect(t, p, `"name":"D"`)(update(api.CampaignUpdate{Name: new("D")}))
-	schedule := func(at int64) (any, error) {
-		return p.ScheduleCampaign(ctx, api.ScheduleCampaignRequestObject{CampaignID: 100, Body: &api.CampaignSchedule{ScheduledFor: at}})
-	}
-	expect(t, p, "campaign 100 has no list")(schedule(maxUnix))
-	expect(t, p, `"list_id":1`, `"template_id":10`)(update(api.CampaignUpdate{
-		ListID: new(int64(1)), Sender: &api.Sender{Email: "shop@example.org"}, Content: &api.MessageContentUpdate{TemplateID: new(int64(10))},
-	}))
-	expect(t, p, "sender.email")(update(api.CampaignUpdate{Sender: &api.Sender{Email: "nobody"}}))
-	expect(t, p, "too far in the future")(schedule(maxUnix + 1))
-	expect(t, p, `"status":"scheduled"`, `"scheduled_for":253402300799`)(schedule(maxUnix))
-	expect(t, p, "campaign 100 is scheduled")(schedule(maxUnix))
-	expect(t, p, "campaign 100 has no subject")(update(api.CampaignUpdate{Content: &api.MessageContentUpdate{Subject: new("")}}))
-	expect(t, p, "{}")(p.DeleteTemplate(ctx, api.DeleteTemplateRequestObject{TemplateID: 10}))
-	if html, _, ok := p.FilledCampaign(100, map[string]string{"name": "Ada"}); html != "<p>Ada</p>" || !ok {
-		t.Errorf("without its template, the campaign is %q, %v", html, ok)
-	}
-}
-
-func TestOperationsOnWorkflowsAndWebhooks(t *testing.T) {
-	p := restored(t, shop)
-	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
-	workflow := api.WorkflowCreate{ListID: 9, Sender: api.Sender{Email: "shop@example.org"}, Content: api.MessageContent{Text: "T"}}
-	expect(t, p, "list 9 does not exist")(p.CreateWorkflow(ctx, api.CreateWorkflowRequestObject{Body: &workflow}))
-	workflow.ListID = 4
-	expect(t, p, `"workflow_id":100`, `"status":"inactive"`)(p.CreateWorkflow(ctx, api.CreateWorkflowRequestObject{Body: &workflow}))
-	expect(t, p, "policy of list 4")(p.ActivateWorkflow(ctx, api.ActivateWorkflowRequestObject{WorkflowID: 100}))
-	expect(t, p, "{}")(p.ActivateWorkflow(ctx, api.ActivateWorkflowRequestObject{WorkflowID: 5}))
-	expect(t, p, `"status":"active"`)(p.GetWorkflow(ctx, api.GetWorkflowRequestObject{WorkflowID: 5}))
-	expect(t, p, "{}")(p.DeactivateWorkflow(ctx, api.DeactivateWorkflowRequestObject{WorkflowID: 5}))
-
-	hook := api.WebhookCreate{URL: "http://receiver.example/", RateLimit: 5}
-	expect(t, p, `"webhook_id":"101"`, `"rate_limit_period":"hour"`)(p.CreateWebhook(ctx, api.CreateWebhookRequestObject{Body: &hook}))
-	expect(t, p, "{}")(p.ArchiveWebhook(ctx, api.ArchiveWebhookRequestObject{WebhookID: "101"}))
-	expect(t, p, `"status":"archived"`)(p.GetWebhook(ctx, api.GetWebhookRequestObject{WebhookID: "101"}))
-	for _, unknown := range []string{"102", "0101", "+101", "101 ", "x", ""} {
-		expect(t, p, "webhook "+unknown+" does not exist")(p.ArchiveWebhook(ctx, api.ArchiveWebhookRequestObject{WebhookID: unknown}))
-	}
-}
-
-func TestOperationsOnMessages(t *testing.T) {
-	p := restored(t, shop)
-	p.RecordEvents = true
-	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
-	expect(t, p, `"status":"queued"`, "Email.Opened")(p.SubmitEmail(ctx, submission("open@mock.test")))
-	expect(t, p, `"status":"error"`, "Email.Error")(p.SubmitEmail(ctx, submission("error@mock.test")))
-	expect(t, p, `"status":"rejected"`, "Email.Rejected")(p.SubmitEmail(ctx, submission("s@example.org")))
-	_, err := p.Faults.Add([]model.Fault{{Action: model.FaultInternalError, Body: "the queue is full", Times: 1}})
-	require.NoError(t, err)
-	expect(t, p, `"status":"error"`, "internal error; the queue is full")(p.SubmitEmail(ctx, submission("b@example.org")))
-	expect(t, p, `Email.Opened about "Hello"`, `"contact_id":"2"`, `"list_id":"1"`)(nil, p.Open("c"))
-	expect(t, p, `Email.Opened about "Hello"`, `"contact_id":null`, `"list_id":null`)(nil, p.Open("t"))
-	expect(t, p, "Email.Unsubscribed", "Contact.Removed", `"user":{"id":null`, `"ip":"198.51.100.23"`)(nil, p.Unsubscribe("l"))
-	expect(t, p, "Email.ReportedAsSpam", `"status":"spam"`, `"email":"a@example.org"`)(nil, p.Complain("c", ""))
-	expect(t, p, "Email.ReportedAsSpam", `"email":{"id":"e"}`)(nil, p.Complain("e", ""))
 }
 
 func TestOverview(t *testing.T) {

@@ -109,34 +109,6 @@ func TestImportUpdatesLastAdded(t *testing.T) {
 	})
 }
 
-// A contact that has left the list can be added again, but a contact that has unsubscribed needs resubscribe.
-func TestAddKnownContact(t *testing.T) {
-	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
-	within(t, p, func(t *tx) error {
-		l := t.account.Lists.get(1)
-		for _, row := range []struct {
-			before, status          string
-			resubscribe, isConflict bool
-		}{
-			{statusActive, statusActive, true, true},
-			{statusPending, statusPending, true, true},
-			{statusActive, statusDeleted, false, false},
-			{statusUnsubscribed, statusUnsubscribed, false, true},
-			{statusUnsubscribed, statusUnsubscribed, true, false},
-			{statusUnsubscribed, statusDeleted, false, true},
-			{statusUnsubscribed, statusDeleted, true, false},
-		} {
-			c := t.newContact(l, fmt.Sprintf("c%d@example.org", t.nextID()), row.before)
-			l.contacts.setStatus(c, row.status)
-			added, err := t.addContact(l, api.ContactCreate{Email: c.Email}, false, row.resubscribe)
-			if (err != nil) != row.isConflict || err == nil && added.Status != statusActive {
-				return fmt.Errorf("%+v: %+v, %v", row, added, err)
-			}
-		}
-		return nil
-	})
-}
-
 // Emails to a list have a List-Unsubscribe header, except confirmations and transactional emails.
 func TestListUnsubscribe(t *testing.T) {
 	for _, row := range []struct {
@@ -189,36 +161,6 @@ func TestEventsWithoutSubscriber(t *testing.T) {
 			t.Errorf("the event does not name the mailbox provider: %s", got[0].Body)
 		}
 	}
-}
-
-// Activation subscribes a contact now and sends the emails of all active workflows of the list.
-func TestActivate(t *testing.T) {
-	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
-	within(t, p, func(t *tx) error {
-		for i, w := range []api.Workflow{
-			{ListID: 1}, {ListID: 5, Status: workflowActive}, {ListID: 1, Status: workflowActive}, {ListID: 1, Status: workflowActive},
-		} {
-			w.WorkflowID = int64(20 + i)
-			t.account.Workflows.add(w.WorkflowID, &w)
-		}
-		l := t.account.Lists.get(1)
-		c := t.newContact(l, "b@example.org", statusPending)
-		l.contacts.setDate(c, 7)
-		t.activate(l, c)
-		if c.Status != statusActive || c.SubscribedOn != t.unix() {
-			return fmt.Errorf("the contact is %s since %d, want active since now", c.Status, c.SubscribedOn)
-		}
-		var greeted []int64
-		for m := range t.p.messages.All() {
-			if m.To == c.Email {
-				greeted = append(greeted, m.WorkflowID)
-			}
-		}
-		if fmt.Sprint(greeted) != "[22 23]" {
-			return fmt.Errorf("the workflows %v sent emails, want 22 and 23", greeted)
-		}
-		return nil
-	})
 }
 
 // A custom attribute replaces a merge link of the same name, even if the attribute is empty.
