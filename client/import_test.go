@@ -600,7 +600,7 @@ func TestImportTooLarge(t *testing.T) {
 // TestImportMemory: while the platform does not respond, an import reads only the documented amount. No batch of
 // several contacts is larger than 4 MiB.
 func TestImportMemory(t *testing.T) {
-	for size, want := range map[int]int{1_000_000: 21, 5 << 20: 5, 20 << 20: 3} {
+	for size, want := range map[int]int{1_000_000: 21, 5 << 20: 5, 10 << 20: 3} {
 		contacts := want + 3
 		synctest.Test(t, func(t *testing.T) {
 			respondNow := make(chan struct{})

@@ -69,7 +69,8 @@ func TestRequiredFieldMissing(t *testing.T) {
 		}
 		field, _ := required(op.known[0].want)
 		for name, body := range bodies {
-			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(201, body), nil }, withoutRetries)
+			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(201, body), nil }, withoutRetries,
+				func(cfg *Config) { cfg.LookupLimiter = NoLookupLimit{} })
 			_, err := op.call(env{c, knownFixture(), t.Context(), nil})
 			var e *Error
 			if !errors.As(err, &e) || !errors.Is(err, ErrInvalidResponse) || errors.Is(err, ErrOutcomeUnknown) != (e.Method != http.MethodGet) {
