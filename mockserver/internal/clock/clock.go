@@ -81,11 +81,14 @@ func (c *Clock) Now() time.Time {
 	return c.nowLocked()
 }
 
-func (c *Clock) nowLocked() time.Time {
+func (c *Clock) nowLocked() time.Time { return c.atLocked(plain(time.Now())) }
+
+// atLocked returns the time of the clock at a time of the machine's clock.
+func (c *Clock) atLocked(wall time.Time) time.Time {
 	if !c.frozenAt.IsZero() {
 		return c.frozenAt
 	}
-	return plain(time.Now()).Add(c.ahead)
+	return wall.Add(c.ahead)
 }
 
 // Set sets the clock to a time, which may be in the past. Alarms that become due fire
@@ -306,8 +309,9 @@ type Due struct {
 func (c *Clock) View() View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.nowLocked()
-	out := View{Now: now, AheadMS: time.Until(now).Round(time.Millisecond).Milliseconds(), Frozen: c.frozen}
+	wall := plain(time.Now())
+	now := c.atLocked(wall)
+	out := View{Now: now, AheadMS: now.Sub(wall).Round(time.Millisecond).Milliseconds(), Frozen: c.frozen}
 	if len(c.alarms) > 0 {
 		out.Next = &Due{At: c.alarms[0].at, What: c.alarms[0].what}
 	}
