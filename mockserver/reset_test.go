@@ -61,6 +61,14 @@ func TestResetAccountDeliveries(t *testing.T) {
 	}
 }
 
+// After a reset of its account, a scheduled campaign is no longer pending work.
+func TestResetAccountCampaigns(t *testing.T) {
+	p := waiting(t)
+	require.NotZero(t, p.Clock().Next)
+	require.NoError(t, p.ResetAccount(1))
+	assert.Zero(t, p.Clock().Next, "%s", p.Clock().What)
+}
+
 // Faults, tokens and requests are not part of a snapshot.
 func TestRestoreKeepsFaultsTokensRequests(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})

@@ -37,7 +37,7 @@ func TestServers(t *testing.T) {
 			servers++
 			var fields []string
 			for _, element := range literal.Elts {
-				if field, ok := element.(*ast.KeyValueExpr); ok {
+				if field, ok := element.(*ast.KeyValueExpr); ok && !isZero(field.Value) {
 					fields = append(fields, field.Key.(*ast.Ident).Name)
 				}
 			}
@@ -48,4 +48,10 @@ func TestServers(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Positive(t, servers)
+}
+
+// isZero reports whether a value is the literal 0, which would mean no limit.
+func isZero(value ast.Expr) bool {
+	literal, ok := value.(*ast.BasicLit)
+	return ok && literal.Value == "0"
 }

@@ -11,17 +11,22 @@ import (
 // Each change to a delivery updates the counts of its webhook, so no scan is
 // necessary.
 type counts struct {
-	account  int64
 	states   map[model.DeliveryState]int
 	attempts PerMinute
 	failed   PerMinute // failed attempts
 }
 
+// countsKey contains the account too, because restored deliveries to URLs without a
+// webhook have the webhook id 0 in all accounts.
+type countsKey struct{ account, webhook int64 }
+
+func (x *delivery) countsKey() countsKey { return countsKey{x.AccountID, x.webhookID} }
+
 func (h *history) countsOf(x *delivery) *counts {
-	c := h.deliveryCounts[x.webhookID]
+	c := h.deliveryCounts[x.countsKey()]
 	if c == nil {
-		c = &counts{account: x.AccountID, states: map[model.DeliveryState]int{}}
-		h.deliveryCounts[x.webhookID] = c
+		c = &counts{states: map[model.DeliveryState]int{}}
+		h.deliveryCounts[x.countsKey()] = c
 	}
 	return c
 }
@@ -106,8 +111,8 @@ func (d *Dispatcher) Stats(account, from, until int64) Stats {
 			fired.Each(from, until, func(m, n int64) { out.Minute(m).Events += n })
 		}
 	}
-	for _, c := range d.history.deliveryCounts {
-		if included(c.account) {
+	for key, c := range d.history.deliveryCounts {
+		if included(key.account) {
 			out.add(c, from, until)
 		}
 	}
@@ -142,7 +147,7 @@ func (s *Stats) add(c *counts, from, until int64) {
 func (q *queue) waitingByReason(now time.Time) []Waiting {
 	inLine, retrying := len(q.ready)+len(q.overtakenBy), 0
 	if len(q.scheduled) > 0 {
-		retrying = q.history.deliveryCounts[q.hook.ID].states[model.DeliveryRetrying]
+		retrying = q.history.deliveryCounts[countsKey{q.hook.AccountID, q.hook.ID}].states[model.DeliveryRetrying]
 	}
 	line := Waiting{Why: WaitTurn, N: inLine}
 	if until, _ := q.due(now); until.After(now) {

@@ -134,8 +134,10 @@ func TestStats(t *testing.T) {
 		if _, err := e.Faults.Add([]model.Fault{{Event: "*", Action: model.FaultDelay, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
-		e.SendTo(0, hook.URL, parsed("s", hook.Hash), []byte(`{"event":"own"}`)) // a snapshot does not contain its secret
-		sameAsWalked(t, "one to a URL", e)
+		for account := range int64(3) {
+			e.SendTo(account, hook.URL, parsed("s", hook.Hash), []byte(`{"event":"own"}`)) // a snapshot does not contain its secret
+		}
+		sameAsWalked(t, "to a URL", e)
 		before := read(t, e)
 		e.Replace([]Webhook{included, other, limited}, before)
 		synctest.Wait()

@@ -43,12 +43,12 @@ type history struct {
 	deleted        int                   // number of deleted deliveries
 	events         []*model.FiredEvent   // oldest first; they are immutable
 	lastEvent      int
-	deliveryCounts map[int64]*counts    // delivery counts by webhook
+	deliveryCounts map[countsKey]*counts
 	eventCounts    map[int64]*PerMinute // event counts by account
 }
 
 func newHistory() *history {
-	return &history{deliveryCounts: map[int64]*counts{}, eventCounts: map[int64]*PerMinute{}}
+	return &history{deliveryCounts: map[countsKey]*counts{}, eventCounts: map[int64]*PerMinute{}}
 }
 
 const idPrefix = "dlv-"
@@ -126,7 +126,7 @@ func (h *history) deleteAccount(account int64) {
 		if x.AccountID != account || x.Deleted {
 			continue
 		}
-		delete(h.deliveryCounts, x.webhookID)
+		delete(h.deliveryCounts, x.countsKey())
 		h.deleted++
 		h.deliveries.Set(i, &delivery{Delivery: model.Delivery{ID: x.ID}, progress: progress{Deleted: true}, n: x.n})
 	}

@@ -26,7 +26,7 @@ type queue struct {
 	lastPosition int // the highest position in the queue
 
 	attempting  int         // attempts in progress
-	reordered   int         // the delivery in retries that waits for the next delivery, or 0
+	reordered   int         // the delivery in scheduled that waits for the next delivery, or 0
 	overtakenBy map[int]int // the waiting delivery, by the delivery that must be attempted first
 
 	withoutWebhook bool // for a URL without a webhook, so there are no retries

@@ -36,14 +36,14 @@ func (c *collection[K, T]) remove(key K) {
 // the resource.
 func (c *collection[K, T]) get(key K) *T { return c.byKey[key] }
 
-// set replaces a resource. The caller can change the new resource until the end of the transaction.
+// set replaces a resource. The caller can change the new resource until the next set or edit of its key, at most until
+// the end of the transaction.
 func (c *collection[K, T]) set(key K, resource *T) {
 	c.inOrder[slices.Index(c.inOrder, c.byKey[key])] = resource
 	c.byKey[key] = resource
 }
 
-// edit replaces a resource with a copy, which the caller can change until the end of the
-// transaction.
+// edit replaces a resource with a copy, which the caller can change as after set.
 func (c *collection[K, T]) edit(key K) *T {
 	resource := new(*c.get(key))
 	c.set(key, resource)

@@ -116,8 +116,9 @@ func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
 	case 11:
 		if all := slices.Collect(a.Workflows.all()); len(all) > 0 {
 			id := all[r.IntN(len(all))].WorkflowID
-			_, _ = p.ActivateWorkflow(ctx, api.ActivateWorkflowRequestObject{WorkflowID: id})
 			if about%2 == 0 {
+				_, _ = p.ActivateWorkflow(ctx, api.ActivateWorkflowRequestObject{WorkflowID: id})
+			} else {
 				_, _ = p.DeactivateWorkflow(ctx, api.DeactivateWorkflowRequestObject{WorkflowID: id})
 			}
 		}
