@@ -63,7 +63,7 @@ type Webhooks struct {
 // Each call to Ensure logs the old webhooks of earlier releases; [Webhooks.Replace]
 // returns them instead. Archive an old webhook 8 hours after the last process of its
 // release has ended, because the platform retries deliveries for more than 7 hours (see
-// "Late deliveries" in docs/production.md).
+// "Webhook retry schedule" in docs/production.md).
 //
 // If the platform returns no secret, or lists the new webhook with other events or
 // another rate limit, the error is [ErrInvalidResponse]. Ensure may return the known
@@ -95,7 +95,7 @@ func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current 
 // that [Webhooks.Active] returns. Until you archive the old webhook, both webhooks
 // deliver each event, so the receiver must deduplicate. Wait 8 hours after Rotate before
 // you call [Webhooks.Archive], because the old webhook retries deliveries for more than 7
-// hours (see "Late deliveries" in docs/production.md).
+// hours (see "Webhook retry schedule" in docs/production.md).
 //
 // If the webhook already has a successor, Rotate returns this successor. So you can call
 // Rotate again after an error, or from several processes. If the webhook is archived, the

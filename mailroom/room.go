@@ -198,7 +198,8 @@ func (r *Room) start() {
 // item, a job queue calls Work when the time of the item has come. Before Work sends an
 // email, it waits for at most 5 s until the Room has connected. If wait is positive, call
 // Work again after this time. If Work returns an error, call Work again too, because the
-// error is from the store, [ErrNotConnected], [ErrClosed] or the end of ctx.
+// error is from the store, [ErrNotConnected], [ErrClosed] or the end of ctx. For an item that
+// is not work, the error does not end.
 func (r *Room) Work(ctx context.Context, kind, key string) (wait time.Duration, err error) {
 	if err := r.enter(); err != nil {
 		return 0, err
@@ -215,6 +216,8 @@ func (r *Room) Work(ctx context.Context, kind, key string) (wait time.Duration, 
 		wait, err = r.lookUp(ctx, key)
 	case kindNotice:
 		wait, err = r.tell(ctx, key)
+	default:
+		err = fmt.Errorf("mailroom: Work does not handle items of the kind %q", kind)
 	}
 	return max(wait, 0), err
 }

@@ -573,6 +573,19 @@ func (tx jobsTx) add(ctx context.Context, it Item) {
 	}
 }
 
+// TestWorkKinds: Work accepts each kind of work, and no other kind.
+func TestWorkKinds(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start(func(o *Options) { o.External = true })
+		for _, kind := range workKinds() {
+			_, err := f.room.Work(t.Context(), kind, "missing")
+			assert.NoError(t, err, kind)
+		}
+		_, err := f.room.Work(t.Context(), kindHook, "missing")
+		assert.ErrorContains(t, err, `kind "hook"`)
+	})
+}
+
 // TestExternal: a job queue calls Work. Items that were stored before the queue was used get their jobs later.
 func TestExternal(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {

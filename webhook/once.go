@@ -50,7 +50,7 @@ type MemoryOnceOptions struct {
 	// about 200 bytes. 0 or a negative value means 1,000,000.
 	MaxEntries int
 	// MaxAge is the time after which a handled event is deleted. If MaxAge is less than 8
-	// hours, an event can be handled again after a late delivery (see "Late deliveries" in
+	// hours, an event can be handled again after a late delivery (see "Webhook retry schedule" in
 	// docs/production.md). 0 or a negative value means 7 days.
 	MaxAge time.Duration
 }

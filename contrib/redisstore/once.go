@@ -41,7 +41,7 @@ type OnceOptions struct {
 
 	// MaxAge is the time until the key of a handled event is deleted. The default is 7
 	// days. If MaxAge is less than 8 hours, late deliveries of the event are handled again
-	// (see "Late deliveries" in docs/production.md). Redis needs about 200 bytes for an
+	// (see "Webhook retry schedule" in docs/production.md). Redis needs about 200 bytes for an
 	// event whose key is a UUID.
 	MaxAge time.Duration
 

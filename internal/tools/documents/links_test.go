@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -96,6 +97,23 @@ func anchors(text string) map[string]bool {
 		all[unique] = true
 	}
 	return all
+}
+
+// namedHeading matches a text such as: "Limits" in docs/production.md.
+var namedHeading = regexp.MustCompile(`"([^"]+)" in (docs/[\w/-]+\.md)`)
+
+// TestNamedHeadings: if a comment or an alert names a heading of a document, the document has this heading. It may
+// have a number before it.
+func TestNamedHeadings(t *testing.T) {
+	seen, margin := 0, regexp.MustCompile(`\s*\n\s*(?://)?\s*`) // between the lines of a comment
+	for _, name := range slices.Concat(files(t, ".go"), files(t, ".yml")) {
+		for _, m := range namedHeading.FindAllStringSubmatch(margin.ReplaceAllString(read(t, name), " "), -1) {
+			seen++
+			pattern := `(?m)^#+ (?:\d+\. )?` + regexp.QuoteMeta(m[1]) + `$`
+			assert.Regexp(t, pattern, read(t, m[2]), "%s: %s", name, m[0])
+		}
+	}
+	assert.GreaterOrEqual(t, seen, 10)
 }
 
 // leftOver matches a bracket that package comment has escaped, because text such as [Config.Timeout] is not a link
