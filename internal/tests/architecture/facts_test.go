@@ -24,6 +24,7 @@ var facts = map[string][]place{
 		{"mockserver/internal/control/manual.tmpl", `at most (\d+ MiB)`},
 		{"client/import.go", `platform accepts bodies of (\d+ MiB)`},
 		{"docs/decisions.md", `413 body larger than (\d+ MiB)`},
+		{"docs/errors.md", `mock server.s limit is \[(\d+ MiB)\]`},
 	},
 	"the maximum number of contacts in an import": {
 		{"openapi.yaml", `maxItems: (\d+) description: The contacts`},
@@ -67,7 +68,6 @@ var facts = map[string][]place{
 		{"docs/decisions.md", `a timeout of (\d+) s\.`},
 		{"docs/production.md", `Respond within (\d+) seconds`},
 		{"docs/production.md", `the platform closes the connection after (\d+) s`},
-		{"docs/cookbook.md", `takes longer than (\d+) s, the platform retries`},
 		{"docs/monitoring/alerts.yml", `closes the connection after (\d+) s`},
 	},
 	"the delays before retries of a delivery": {
