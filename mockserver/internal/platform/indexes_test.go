@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -204,17 +205,48 @@ func TestSnapshotsNeverChange(t *testing.T) {
 			snapshots, texts = append(snapshots, s), append(texts, textOf(t, s))
 		}
 	}
+	unchanged(t, snapshots, texts)
+	want := []string{"campaigns", "contacts", "deliveries", "lists", "messages", "templates", "webhooks", "workflows"}
+	for i, text := range texts[1:] {
+		want = slices.DeleteFunc(want, func(kind string) bool { return changesKind(t, kind, texts[i], text) })
+	}
+	assert.Empty(t, want, "kinds of records that never changed")
+}
+
+// unchanged reports an error for each snapshot whose records differ from an earlier text of the snapshot.
+func unchanged(t *testing.T, snapshots []*Snapshot, texts []string) {
+	t.Helper()
 	for i, s := range snapshots {
 		if got, want := strings.Split(textOf(t, s), "\n"), strings.Split(texts[i], "\n"); !slices.Equal(got, want) {
 			n := slices.IndexFunc(want, func(line string) bool { return !slices.Contains(got, line) })
 			t.Errorf("the records of snapshot %d have changed, for example:\n%s", i, want[n])
 		}
 	}
-	want := []string{"campaigns", "contacts", "deliveries", "lists", "messages", "templates", "webhooks", "workflows"}
-	for i, text := range texts[1:] {
-		want = slices.DeleteFunc(want, func(kind string) bool { return changesKind(t, kind, texts[i], text) })
-	}
-	assert.Empty(t, want, "kinds of records that never changed")
+}
+
+// TestSnapshotsDuringCampaign: the records of a snapshot do not change, whatever step of a campaign the platform takes
+// the snapshot after.
+func TestSnapshotsDuringCampaign(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
+		within(t, p, func(t *tx) error {
+			for i := range campaignBatch { // with the contact of the state, one more than a batch
+				t.newContact(t.account.Lists.get(1), fmt.Sprintf("u%d@example.org", i), statusActive)
+			}
+			return nil
+		})
+		var snapshots []*Snapshot
+		var texts, steps []string
+		for _, pause := range []time.Duration{0, time.Hour, campaignPause, campaignPause} {
+			time.Sleep(pause)
+			synctest.Wait()
+			s := p.Snapshot()
+			snapshots, texts = append(snapshots, s), append(texts, textOf(t, s))
+			steps = append(steps, fmt.Sprintf("%s %d", s.accounts[0].campaigns[0].Status, s.accounts[0].campaigns[0].Next))
+		}
+		assert.Equal(t, []string{"scheduled 0", "delivering 0", "delivering 1000", "delivered 0"}, steps)
+		unchanged(t, snapshots, texts)
+	})
 }
 
 // changesKind reports whether a record of a kind differs in two states.
