@@ -14,33 +14,42 @@ import (
 // collection contains the resources of one kind in an account, by key and in order of creation. The
 // zero value is empty. Snapshots share the resources, so change a resource only if edit returned it.
 type collection[K comparable, T any] struct {
-	byKey   map[K]*T
-	inOrder []*T // oldest first
+	byKey   map[K]numbered[T]
+	inOrder []*T  // oldest first
+	numbers []int // of the resources in inOrder, ascending
+	last    int   // the number of the newest resource, even if it was removed
+}
+
+type numbered[T any] struct {
+	resource *T
+	number   int
 }
 
 func (c *collection[K, T]) add(key K, resource *T) {
 	if c.byKey == nil {
-		c.byKey = map[K]*T{}
+		c.byKey = map[K]numbered[T]{}
 	}
-	c.byKey[key] = resource
-	c.inOrder = append(c.inOrder, resource)
+	c.last++
+	c.byKey[key] = numbered[T]{resource, c.last}
+	c.inOrder, c.numbers = append(c.inOrder, resource), append(c.numbers, c.last)
 }
 
 func (c *collection[K, T]) remove(key K) {
-	i := slices.Index(c.inOrder, c.byKey[key])
-	c.inOrder = slices.Delete(c.inOrder, i, i+1)
+	i, _ := slices.BinarySearch(c.numbers, c.byKey[key].number)
+	c.inOrder, c.numbers = slices.Delete(c.inOrder, i, i+1), slices.Delete(c.numbers, i, i+1)
 	delete(c.byKey, key)
 }
 
 // get returns the resource with the given key, or nil if there is none. The caller must not change
 // the resource.
-func (c *collection[K, T]) get(key K) *T { return c.byKey[key] }
+func (c *collection[K, T]) get(key K) *T { return c.byKey[key].resource }
 
 // set replaces a resource. The caller can change the new resource until the next set or edit of its key, at most until
 // the end of the transaction.
 func (c *collection[K, T]) set(key K, resource *T) {
-	c.inOrder[slices.Index(c.inOrder, c.byKey[key])] = resource
-	c.byKey[key] = resource
+	n := c.byKey[key].number
+	i, _ := slices.BinarySearch(c.numbers, n)
+	c.byKey[key], c.inOrder[i] = numbered[T]{resource, n}, resource
 }
 
 // edit replaces a resource with a copy, which the caller can change as after set.
