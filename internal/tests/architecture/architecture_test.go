@@ -1,4 +1,4 @@
-// Package architecture compares ARCHITECTURE.md with the code.
+// Package architecture compares ARCHITECTURE.md and testdata/imports.txt with the code.
 package architecture
 
 import (
@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +27,7 @@ var aside = []string{
 	"internal/tests/testservers", "internal/tools", "mcp/internal", "mockserver/console/e2e",
 }
 
-// row is a package in the table of ARCHITECTURE.md.
+// row is a package in the table of ARCHITECTURE.md, with its imports in testdata/imports.txt.
 type row struct {
 	name    string // folder of the package
 	imports []string
@@ -49,7 +48,7 @@ func TestPackages(t *testing.T) {
 			t.Errorf("ARCHITECTURE.md has a row for %s, which is not a package", r.name)
 		}
 		if got := slices.Sorted(slices.Values(r.imports)); !slices.Equal(got, imports) {
-			t.Errorf("ARCHITECTURE.md: the row of %s has the imports\n%q, the code has\n%q", r.name, got, imports)
+			t.Errorf("testdata/imports.txt: %s has the imports\n%q, the code has\n%q", r.name, got, imports)
 		}
 		for _, name := range r.imports {
 			if _, own := code[name]; own && !seen[name] {
@@ -67,35 +66,30 @@ func read(t *testing.T, name string) string {
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
-// table reads the rows of ARCHITECTURE.md. A name without a slash is a package
-// at the root or one of mockserver/internal.
+// table reads the rows of ARCHITECTURE.md in their order, and the imports of each.
 func table(t *testing.T) []row {
 	t.Helper()
+	imports := map[string][]string{}
+	for line := range strings.Lines(read(t, "internal/tests/architecture/testdata/imports.txt")) {
+		if name, list, ok := strings.Cut(line, ":"); ok {
+			imports[name] = strings.Fields(list)
+		}
+	}
 	_, text, _ := strings.Cut(read(t, "ARCHITECTURE.md"), "<!-- packages -->")
 	text, _, ok := strings.Cut(text, "<!-- /packages -->")
 	if !ok {
 		t.Fatal("ARCHITECTURE.md has no table between its markers")
 	}
-	quoted := regexp.MustCompile("`([^`]+)`")
 	var rows []row
 	for line := range strings.SplitSeq(text, "\n") {
-		cells := strings.Split(line, "|")
-		if len(cells) != 5 || !strings.HasPrefix(cells[1], " `") {
-			continue
+		if cells := strings.Split(line, "|"); len(cells) == 4 && strings.HasPrefix(cells[1], " `") {
+			name := strings.Trim(cells[1], " `")
+			rows = append(rows, row{name, imports[name]})
+			delete(imports, name)
 		}
-		r := row{name: strings.Trim(cells[1], " `")}
-		for _, m := range quoted.FindAllStringSubmatch(cells[3], -1) {
-			r.imports = append(r.imports, m[1])
-		}
-		rows = append(rows, r)
 	}
-	known := func(name string) bool { return slices.ContainsFunc(rows, func(r row) bool { return r.name == name }) }
-	for _, r := range rows {
-		for i, name := range r.imports {
-			if inner := "mockserver/internal/" + name; !known(name) && known(inner) {
-				r.imports[i] = inner
-			}
-		}
+	for name := range imports {
+		t.Errorf("testdata/imports.txt has %s, which has no row in ARCHITECTURE.md", name)
 	}
 	return rows
 }
