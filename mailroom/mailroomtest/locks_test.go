@@ -20,16 +20,16 @@ func TestBrokenStores(t *testing.T) {
 	const locked, reads = "items are locked until the commit", "commits are read after a lock"
 	for _, tt := range []struct {
 		name  string
-		store *store
+		store *fakeStore
 		found []string
 	}{
-		{name: "no error", store: &store{}},
-		{name: "no lock", store: &store{unlocked: true}, found: []string{locked, reads}},
-		{name: "unlocked before the commit", store: &store{early: true}, found: []string{locked}},
-		{name: "old view after the lock", store: &store{stale: true}, found: []string{locked, reads}},
+		{name: "no error", store: &fakeStore{}},
+		{name: "no lock", store: &fakeStore{neverLocks: true}, found: []string{locked, reads}},
+		{name: "unlocked before the commit", store: &fakeStore{unlocksEarly: true}, found: []string{locked}},
+		{name: "old view after the lock", store: &fakeStore{readsStale: true}, found: []string{locked, reads}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.store.items = map[id]mailroom.Item{}
+			tt.store.items = map[itemKey]mailroom.Item{}
 			var found []string
 			for _, r := range rules {
 				if err := r.check(t.Context(), tt.store, newKind(), func() mailroom.Store { return tt.store }); err != nil {
@@ -45,43 +45,43 @@ func TestBrokenStores(t *testing.T) {
 	}
 }
 
-type id struct{ kind, key string }
+type itemKey struct{ kind, key string }
 
-// store runs one transaction at a time, unless it has an error. A transaction changes a copy of the items.
-type store struct {
-	unlocked bool // transactions do not wait
-	early    bool // another transaction can begin before the commit
-	stale    bool // the copy is from before the wait
+// fakeStore runs one transaction at a time, unless it has an error. A transaction changes a copy of the items.
+type fakeStore struct {
+	neverLocks   bool // transactions do not wait
+	unlocksEarly bool // another transaction can begin before the commit
+	readsStale   bool // the copy is from before the wait
 
 	writer sync.Mutex // locked by a transaction
 	mu     sync.Mutex // protects items
-	items  map[id]mailroom.Item
+	items  map[itemKey]mailroom.Item
 }
 
-type storeTx struct {
-	items   map[id]mailroom.Item
-	changed map[id]bool
-	after   []func()
+type fakeTx struct {
+	items       map[itemKey]mailroom.Item
+	changed     map[itemKey]bool
+	afterCommit []func()
 }
 
-type txKey struct{ *store }
+type txKey struct{ *fakeStore }
 
-func (s *store) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {
-	if tx, ok := ctx.Value(txKey{s}).(*storeTx); ok {
+func (s *fakeStore) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {
+	if tx, ok := ctx.Value(txKey{s}).(*fakeTx); ok {
 		return fn(ctx, tx)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	tx := &storeTx{items: s.copied(), changed: map[id]bool{}}
+	tx := &fakeTx{items: s.copyItems(), changed: map[itemKey]bool{}}
 	end := func() {}
-	if !s.unlocked {
+	if !s.neverLocks {
 		s.writer.Lock()
 		end = sync.OnceFunc(s.writer.Unlock)
 		defer end()
 	}
-	if !s.stale {
-		tx.items = s.copied()
+	if !s.readsStale {
+		tx.items = s.copyItems()
 	}
 	err := fn(context.WithValue(ctx, txKey{s}, tx), tx)
 	if err == nil {
@@ -90,25 +90,25 @@ func (s *store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 	if err != nil {
 		return err
 	}
-	if s.early {
+	if s.unlocksEarly {
 		end()
-		time.Sleep(hesitation)
+		time.Sleep(transactionDelay)
 	}
 	s.commit(tx)
 	end()
-	for _, f := range tx.after {
+	for _, f := range tx.afterCommit {
 		f()
 	}
 	return nil
 }
 
-func (s *store) copied() map[id]mailroom.Item {
+func (s *fakeStore) copyItems() map[itemKey]mailroom.Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.items)
 }
 
-func (s *store) commit(tx *storeTx) {
+func (s *fakeStore) commit(tx *fakeTx) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k := range tx.changed {
@@ -120,17 +120,17 @@ func (s *store) commit(tx *storeTx) {
 	}
 }
 
-func (s *store) AfterCommit(ctx context.Context, f func()) {
-	tx := ctx.Value(txKey{s}).(*storeTx)
-	tx.after = append(tx.after, f)
+func (s *fakeStore) AfterCommit(ctx context.Context, f func()) {
+	tx := ctx.Value(txKey{s}).(*fakeTx)
+	tx.afterCommit = append(tx.afterCommit, f)
 }
 
-func (tx *storeTx) Get(_ context.Context, kind, key string) (mailroom.Item, bool, error) {
-	it, found := tx.items[id{kind, key}]
+func (tx *fakeTx) Get(_ context.Context, kind, key string) (mailroom.Item, bool, error) {
+	it, found := tx.items[itemKey{kind, key}]
 	return it, found, nil
 }
 
-func (tx *storeTx) find(kind string, limit int, match func(mailroom.Item) bool) (found []mailroom.Item) {
+func (tx *fakeTx) find(kind string, limit int, match func(mailroom.Item) bool) (found []mailroom.Item) {
 	for _, it := range tx.items {
 		if it.Kind == kind && match(it) {
 			found = append(found, it)
@@ -140,11 +140,11 @@ func (tx *storeTx) find(kind string, limit int, match func(mailroom.Item) bool) 
 	return found[:min(limit, len(found))]
 }
 
-func (tx *storeTx) Due(_ context.Context, kind string, now time.Time, limit int) ([]mailroom.Item, error) {
+func (tx *fakeTx) Due(_ context.Context, kind string, now time.Time, limit int) ([]mailroom.Item, error) {
 	return tx.find(kind, limit, func(it mailroom.Item) bool { return !it.Due.IsZero() && !it.Due.After(now) }), nil
 }
 
-func (tx *storeTx) CountDue(ctx context.Context, kind string, now time.Time) (n int, earliest time.Time, err error) {
+func (tx *fakeTx) CountDue(ctx context.Context, kind string, now time.Time) (n int, earliest time.Time, err error) {
 	due, err := tx.Due(ctx, kind, now, len(tx.items))
 	if len(due) > 0 {
 		earliest = due[0].Due
@@ -152,25 +152,25 @@ func (tx *storeTx) CountDue(ctx context.Context, kind string, now time.Time) (n 
 	return len(due), earliest, err
 }
 
-func (tx *storeTx) ByRef(_ context.Context, kind, ref string) ([]mailroom.Item, error) {
+func (tx *fakeTx) ByRef(_ context.Context, kind, ref string) ([]mailroom.Item, error) {
 	return tx.find(kind, 100, func(it mailroom.Item) bool { return it.Ref == ref && ref != "" }), nil
 }
 
-func (tx *storeTx) Insert(ctx context.Context, it mailroom.Item) (bool, error) {
-	if _, found := tx.items[id{it.Kind, it.Key}]; found {
+func (tx *fakeTx) Insert(ctx context.Context, it mailroom.Item) (bool, error) {
+	if _, found := tx.items[itemKey{it.Kind, it.Key}]; found {
 		return false, nil
 	}
 	return true, tx.Put(ctx, it)
 }
 
-func (tx *storeTx) Put(_ context.Context, it mailroom.Item) error {
-	k := id{it.Kind, it.Key}
+func (tx *fakeTx) Put(_ context.Context, it mailroom.Item) error {
+	k := itemKey{it.Kind, it.Key}
 	tx.items[k], tx.changed[k] = it, true
 	return nil
 }
 
-func (tx *storeTx) Delete(_ context.Context, kind, key string) error {
-	k := id{kind, key}
+func (tx *fakeTx) Delete(_ context.Context, kind, key string) error {
+	k := itemKey{kind, key}
 	delete(tx.items, k)
 	tx.changed[k] = true
 	return nil

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	emails    = 30
-	lost      = 5                // lost responses
-	timeLimit = 60 * time.Second // long enough for a slow database
+	emailCount    = 30
+	lostResponses = 5
+	timeLimit     = 60 * time.Second // long enough for a slow database
 )
 
 // testRooms simulates two processes. At the same time, both enqueue the same keys, each
@@ -26,15 +26,15 @@ const (
 func testRooms(t *testing.T, stores ...mailroom.Store) {
 	platform := mockserver.New(mockserver.Config{Lookups: mockserver.LookupUnlimited})
 	defer platform.Close()
-	told := &counts{n: map[string]int{}}
+	received := &noticeCounter{n: map[string]int{}}
 	prefix := newKind() + "-" // the store may contain keys of another run
 	var rooms []*mailroom.Room
 	for _, s := range stores {
-		rooms = append(rooms, newRoom(t, platform, s, told))
+		rooms = append(rooms, newRoom(t, platform, s, received))
 	}
 	platform.SetTarget("app.test", rooms[0])
 	if _, err := platform.Inject(
-		mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: lost},
+		mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: lostResponses},
 		mockserver.Fault{Event: "*", Action: mockserver.FaultDuplicate}); err != nil {
 		t.Fatal(err)
 	}
@@ -44,38 +44,38 @@ func testRooms(t *testing.T, stores ...mailroom.Store) {
 	var wg sync.WaitGroup
 	for i, room := range rooms {
 		room.Start()
-		slow := newRoom(t, platform, hesitant{stores[i]}, told)
+		slow := newRoom(t, platform, slowStore{stores[i]}, received)
 		for range 2 {
 			wg.Go(func() { enqueueAll(t, stores[i], slow, prefix) })
 		}
 	}
 	wg.Wait()
-	told.await(t, func() bool {
-		return len(platform.Outbox()) == emails && told.of(mailroom.Sent)+told.of(mailroom.Unknown) == emails
+	received.await(t, func() bool {
+		return len(platform.Outbox()) == emailCount && received.keys(mailroom.Sent)+received.keys(mailroom.Unknown) == emailCount
 	})
 	for _, m := range platform.Outbox() {
 		if err := platform.Open(m.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	told.await(t, func() bool { return told.of(mailroom.Sent) == emails })
+	received.await(t, func() bool { return received.keys(mailroom.Sent) == emailCount })
 	for _, room := range rooms {
 		if err := room.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	told.check(t, len(platform.Outbox()))
+	received.check(t, len(platform.Outbox()))
 }
 
-// check tests the notices and the number of emails.
-func (c *counts) check(t *testing.T, sent int) {
+// check checks the notices and the number of emails.
+func (c *noticeCounter) check(t *testing.T, sent int) {
 	t.Helper()
-	if unknown := c.of(mailroom.Unknown); sent != emails || unknown != lost {
-		t.Errorf("%d emails, %d of them unknown at first; want %d and %d", sent, unknown, emails, lost)
+	if unknown := c.keys(mailroom.Unknown); sent != emailCount || unknown != lostResponses {
+		t.Errorf("%d emails, %d of them unknown at first; want %d and %d", sent, unknown, emailCount, lostResponses)
 	}
-	for what, n := range c.n {
+	for notice, n := range c.n {
 		if n != 1 {
-			t.Errorf("%s was told %d times", what, n)
+			t.Errorf("OnNotice received %q %d times", notice, n)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func latin1Event(t *testing.T) *events.Event {
 	return e
 }
 
-func newRoom(t *testing.T, platform *mockserver.Server, s mailroom.Store, told *counts) *mailroom.Room {
+func newRoom(t *testing.T, platform *mockserver.Server, s mailroom.Store, received *noticeCounter) *mailroom.Room {
 	t.Helper()
 	c, err := client.New(client.Config{
 		BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient(), LookupLimiter: client.NoLookupLimit{},
@@ -103,7 +103,7 @@ func newRoom(t *testing.T, platform *mockserver.Server, s mailroom.Store, told *
 	room, err := mailroom.New(c, s, mailroom.Options{
 		URL: "http://app.test/hook", Pause: 10 * time.Millisecond,
 		OnNotice: func(ctx context.Context, n mailroom.Notice) error {
-			s.AfterCommit(ctx, func() { told.add(n) })
+			s.AfterCommit(ctx, func() { received.add(n) })
 			return nil
 		},
 	})
@@ -113,17 +113,17 @@ func newRoom(t *testing.T, platform *mockserver.Server, s mailroom.Store, told *
 	return room
 }
 
-// hesitant is a store that pauses after a transaction has read that an item does not exist. If
+// slowStore is a store that pauses after a transaction has read that an item does not exist. If
 // the transaction holds no lock, another process can insert the item during the pause.
-type hesitant struct{ mailroom.Store }
+type slowStore struct{ mailroom.Store }
 
-func (s hesitant) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {
-	return s.Store.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error { return fn(ctx, hesitantTx{tx}) })
+func (s slowStore) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {
+	return s.Store.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error { return fn(ctx, slowTx{tx}) })
 }
 
-type hesitantTx struct{ mailroom.Tx }
+type slowTx struct{ mailroom.Tx }
 
-func (tx hesitantTx) Get(ctx context.Context, kind, key string) (mailroom.Item, bool, error) {
+func (tx slowTx) Get(ctx context.Context, kind, key string) (mailroom.Item, bool, error) {
 	it, found, err := tx.Tx.Get(ctx, kind, key)
 	if !found {
 		time.Sleep(rand.N(100 * time.Millisecond)) //nolint:gosec // not a secret
@@ -132,50 +132,50 @@ func (tx hesitantTx) Get(ctx context.Context, kind, key string) (mailroom.Item, 
 }
 
 func enqueueAll(t *testing.T, s mailroom.Store, room *mailroom.Room, prefix string) {
-	for i := range 2 * emails {
+	for i := range 2 * emailCount {
 		key := prefix + fmt.Sprint(i)
 		err := s.Update(t.Context(), func(ctx context.Context, _ mailroom.Tx) error {
 			err := room.Enqueue(ctx, key, client.EmailSubmission{
 				To: fmt.Sprintf("a%d@example.org", i), Sender: client.Sender{Email: "s@example.com"},
 				Content: client.EmailContent{Subject: "Order " + key, Text: "Thank you!"},
 			})
-			if err == nil && i >= emails {
-				return errFn
+			if err == nil && i >= emailCount {
+				return errRollback
 			}
 			return err
 		})
-		if rolledBack := err == errFn; err != nil && !rolledBack || rolledBack != (i >= emails) { //nolint:errorlint // the store must not change the error
+		if rolledBack := err == errRollback; err != nil && !rolledBack || rolledBack != (i >= emailCount) { //nolint:errorlint // the store must not change the error
 			t.Errorf("Update = %v", err)
 		}
 	}
 }
 
-// counts counts notices.
-type counts struct {
+// noticeCounter counts notices by reason and key.
+type noticeCounter struct {
 	mu sync.Mutex
 	n  map[string]int
 }
 
-func (c *counts) add(n mailroom.Notice) {
+func (c *noticeCounter) add(n mailroom.Notice) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.n[string(n.Reason)+" "+n.Key]++
 }
 
-// of returns the number of keys with a notice.
-func (c *counts) of(reason mailroom.Reason) (keys int) {
+// keys returns the number of keys with a notice.
+func (c *noticeCounter) keys(reason mailroom.Reason) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for what := range c.n {
+	for notice := range c.n {
 		var r, key string
-		if _, err := fmt.Sscan(what, &r, &key); err == nil && r == string(reason) {
-			keys++
+		if _, err := fmt.Sscan(notice, &r, &key); err == nil && r == string(reason) {
+			n++
 		}
 	}
-	return keys
+	return n
 }
 
-func (c *counts) await(t *testing.T, done func() bool) {
+func (c *noticeCounter) await(t *testing.T, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(timeLimit); !done(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {

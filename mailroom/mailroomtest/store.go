@@ -38,7 +38,7 @@ func TestStore(t *testing.T, newStore func(t *testing.T) mailroom.Store) {
 }
 
 // check tests a rule with a kind that is not used yet.
-type check func(ctx context.Context, s mailroom.Store, kind string, another func() mailroom.Store) error
+type check func(ctx context.Context, s mailroom.Store, kind string, newStore func() mailroom.Store) error
 
 var rules = []struct {
 	name  string
@@ -51,7 +51,7 @@ var rules = []struct {
 	{"ended context commits nothing", endedContext},
 	{"inner transaction is joined", innerTransaction},
 	{"functions run after the commit", afterCommit},
-	{"insert keeps an existing item", insertKeeps},
+	{"insert keeps an existing item", insertKeepsExisting},
 	{"due items are sorted and limited", dueItems},
 	{"items are found by ref", byRef},
 	{"items are claimed once", claimedOnce},
@@ -60,7 +60,7 @@ var rules = []struct {
 	{"commits are read after a lock", readsCommits},
 }
 
-var errFn = errors.New("the function fails")
+var errRollback = errors.New("the function fails")
 
 func newKind() string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
@@ -82,8 +82,8 @@ func put(ctx context.Context, s mailroom.Store, items ...mailroom.Item) error {
 	})
 }
 
-// expect compares an item with the expected item, or expects none if want is nil.
-func expect(ctx context.Context, s mailroom.Store, kind, key string, want *mailroom.Item) error {
+// wantItem compares an item with the expected item, or expects none if want is nil.
+func wantItem(ctx context.Context, s mailroom.Store, kind, key string, want *mailroom.Item) error {
 	return s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 		got, found, err := tx.Get(ctx, kind, key)
 		switch {
@@ -91,18 +91,18 @@ func expect(ctx context.Context, s mailroom.Store, kind, key string, want *mailr
 			return err
 		case found != (want != nil):
 			return fmt.Errorf("Get(%.20q) found an item: %v; want %v", key, found, want != nil)
-		case found && !same(got, *want):
+		case found && !equalItems(got, *want):
 			return fmt.Errorf("Get(%.20q) = %.300v; want %.300v", key, got, *want)
 		}
 		return nil
 	})
 }
 
-func same(a, b mailroom.Item) bool {
+func equalItems(a, b mailroom.Item) bool {
 	return a.Kind == b.Kind && a.Key == b.Key && a.Ref == b.Ref && a.Due.Equal(b.Due) && string(a.Value) == string(b.Value)
 }
 
-func itemsAreStored(ctx context.Context, s mailroom.Store, kind string, another func() mailroom.Store) error {
+func itemsAreStored(ctx context.Context, s mailroom.Store, kind string, newStore func() mailroom.Store) error {
 	due := time.UnixMilli(1_700_000_000_123)
 	long := strings.Repeat("é", 127)
 	items := []mailroom.Item{
@@ -112,15 +112,15 @@ func itemsAreStored(ctx context.Context, s mailroom.Store, kind string, another 
 	}
 	errs := []error{put(ctx, s, items...)}
 	for _, it := range items {
-		errs = append(errs, expect(ctx, another(), kind, it.Key, &it))
+		errs = append(errs, wantItem(ctx, newStore(), kind, it.Key, &it))
 	}
 	items[0].Ref, items[0].Due, items[0].Value = "", time.Time{}, []byte(`[]`)
 	return errors.Join(append(errs,
-		put(ctx, s, items[0]), expect(ctx, s, kind, "a", &items[0]),
-		expect(ctx, s, newKind(), "a", nil), expect(ctx, s, kind, "missing", nil),
+		put(ctx, s, items[0]), wantItem(ctx, s, kind, "a", &items[0]),
+		wantItem(ctx, s, newKind(), "a", nil), wantItem(ctx, s, kind, "missing", nil),
 		s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 			return errors.Join(tx.Delete(ctx, kind, "a"), tx.Delete(ctx, kind, "missing"))
-		}), expect(ctx, s, kind, "a", nil), expect(ctx, s, kind, long, &items[1]))...)
+		}), wantItem(ctx, s, kind, "a", nil), wantItem(ctx, s, kind, long, &items[1]))...)
 }
 
 func similarKeys(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
@@ -130,7 +130,7 @@ func similarKeys(ctx context.Context, s mailroom.Store, kind string, _ func() ma
 		errs = append(errs, put(ctx, s, mailroom.Item{Kind: kind, Key: key, Value: fmt.Appendf(nil, "%q", key)}))
 	}
 	for _, key := range keys {
-		errs = append(errs, expect(ctx, s, kind, key, &mailroom.Item{Kind: kind, Key: key, Value: fmt.Appendf(nil, "%q", key)}))
+		errs = append(errs, wantItem(ctx, s, kind, key, &mailroom.Item{Kind: kind, Key: key, Value: fmt.Appendf(nil, "%q", key)}))
 	}
 	return errors.Join(errs...)
 }
@@ -146,21 +146,21 @@ func putThen(kind string, f func() error) func(context.Context, mailroom.Tx) err
 }
 
 func failureRollsBack(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
-	if err := s.Update(ctx, putThen(kind, func() error { return errFn })); !errors.Is(err, errFn) {
+	if err := s.Update(ctx, putThen(kind, func() error { return errRollback })); !errors.Is(err, errRollback) {
 		return fmt.Errorf("result of Update: %w; want the error of the function", err)
 	}
-	return expect(ctx, s, kind, "a", nil)
+	return wantItem(ctx, s, kind, "a", nil)
 }
 
 func panicRollsBack(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
 	recovered := func() (v any) {
 		defer func() { v = recover() }()
-		return s.Update(ctx, putThen(kind, func() error { panic(errFn) }))
+		return s.Update(ctx, putThen(kind, func() error { panic(errRollback) }))
 	}()
-	if recovered != any(errFn) {
-		return fmt.Errorf("panic seen by the caller: %v; want %v", recovered, errFn)
+	if recovered != any(errRollback) {
+		return fmt.Errorf("panic seen by the caller: %v; want %v", recovered, errRollback)
 	}
-	return expect(ctx, s, kind, "a", nil)
+	return wantItem(ctx, s, kind, "a", nil)
 }
 
 func endedContext(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
@@ -174,40 +174,40 @@ func endedContext(ctx context.Context, s mailroom.Store, kind string, _ func() m
 	if called || !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("with an ended context, Update = %w, function called: %v; want context.Canceled and false", err, called)
 	}
-	return expect(ctx, s, kind, "a", nil)
+	return wantItem(ctx, s, kind, "a", nil)
 }
 
 func innerTransaction(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
 	err := s.Update(ctx, func(ctx context.Context, _ mailroom.Tx) error {
 		inner := s.Update(ctx, putThen(kind, func() error { return nil }))
-		return errors.Join(inner, expect(ctx, s, kind, "a", &mailroom.Item{Kind: kind, Key: "a"}), errFn)
+		return errors.Join(inner, wantItem(ctx, s, kind, "a", &mailroom.Item{Kind: kind, Key: "a"}), errRollback)
 	})
-	if err == nil || err.Error() != errFn.Error() {
+	if err == nil || err.Error() != errRollback.Error() {
 		return fmt.Errorf("result of Update: %w; want only the error of the outer function", err)
 	}
-	return expect(ctx, s, kind, "a", nil)
+	return wantItem(ctx, s, kind, "a", nil)
 }
 
-func afterCommit(ctx context.Context, s mailroom.Store, kind string, another func() mailroom.Store) error {
+func afterCommit(ctx context.Context, s mailroom.Store, kind string, newStore func() mailroom.Store) error {
 	var calls []string
 	update := func(name string, result error) error {
 		return s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 			s.AfterCommit(ctx, func() {
-				if err := expect(context.WithoutCancel(ctx), another(), kind, "a", &mailroom.Item{Kind: kind, Key: "a"}); err == nil {
+				if err := wantItem(context.WithoutCancel(ctx), newStore(), kind, "a", &mailroom.Item{Kind: kind, Key: "a"}); err == nil {
 					calls = append(calls, name)
 				}
 			})
 			return errors.Join(tx.Put(ctx, mailroom.Item{Kind: kind, Key: "a"}), result)
 		})
 	}
-	failed, succeeded := update("rollback", errFn), update("commit", nil)
-	if !errors.Is(failed, errFn) || succeeded != nil || !slices.Equal(calls, []string{"commit"}) {
+	failed, succeeded := update("rollback", errRollback), update("commit", nil)
+	if !errors.Is(failed, errRollback) || succeeded != nil || !slices.Equal(calls, []string{"commit"}) {
 		return fmt.Errorf("%v, %v, calls %q; want one call after the commit", failed, succeeded, calls)
 	}
 	return nil
 }
 
-func insertKeeps(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
+func insertKeepsExisting(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
 	for i, want := range []bool{true, false} {
 		err := s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
 			inserted, err := tx.Insert(ctx, mailroom.Item{Kind: kind, Key: "a", Value: fmt.Append(nil, i)})
@@ -220,7 +220,7 @@ func insertKeeps(ctx context.Context, s mailroom.Store, kind string, _ func() ma
 			return err
 		}
 	}
-	return expect(ctx, s, kind, "a", &mailroom.Item{Kind: kind, Key: "a", Value: []byte("0")})
+	return wantItem(ctx, s, kind, "a", &mailroom.Item{Kind: kind, Key: "a", Value: []byte("0")})
 }
 
 // keysOf returns the keys of items that a function of a transaction returns.
@@ -232,7 +232,7 @@ func keysOf(items []mailroom.Item, err error) (string, error) {
 	return strings.Join(keys, " "), err
 }
 
-func equal(what, got, want string, err error) error {
+func wantEqual(what, got, want string, err error) error {
 	if err == nil && got != want {
 		return fmt.Errorf("%s = %q; want %q", what, got, want)
 	}
@@ -252,9 +252,9 @@ func dueItems(ctx context.Context, s mailroom.Store, kind string, _ func() mailr
 		one, err2 := keysOf(tx.Due(ctx, kind, now, 1))
 		n, earliest, err3 := tx.CountDue(ctx, kind, now)
 		none, never, err4 := tx.CountDue(ctx, kind, now.Add(-time.Second))
-		return errors.Join(equal("Due", all, "early now", err), equal("Due with limit 1", one, "early", err2),
-			equal("CountDue", fmt.Sprint(n, earliest.UnixMilli()), "2 1699999999999", err3),
-			equal("CountDue of nothing", fmt.Sprint(none, never.IsZero()), "0 true", err4))
+		return errors.Join(wantEqual("Due", all, "early now", err), wantEqual("Due with limit 1", one, "early", err2),
+			wantEqual("CountDue", fmt.Sprint(n, earliest.UnixMilli()), "2 1699999999999", err3),
+			wantEqual("CountDue of nothing", fmt.Sprint(none, never.IsZero()), "0 true", err4))
 	})
 }
 
@@ -270,25 +270,25 @@ func byRef(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom
 		found, err := keysOf(tx.ByRef(ctx, kind, "r"))
 		none, err2 := keysOf(tx.ByRef(ctx, kind, ""))
 		many, err3 := tx.ByRef(ctx, kind, "many")
-		return errors.Join(equal("ByRef", found, "a", err), equal("ByRef without a ref", none, "", err2),
-			equal("number of items with a ref", fmt.Sprint(len(many)), "100", err3))
+		return errors.Join(wantEqual("ByRef", found, "a", err), wantEqual("ByRef without a ref", none, "", err2),
+			wantEqual("number of items with a ref", fmt.Sprint(len(many)), "100", err3))
 	})
 }
 
 const (
 	processes = 4
-	claims    = 100
+	itemCount = 100
 )
 
-func claimedOnce(ctx context.Context, s mailroom.Store, kind string, another func() mailroom.Store) error {
-	for i := range claims {
+func claimedOnce(ctx context.Context, s mailroom.Store, kind string, newStore func() mailroom.Store) error {
+	for i := range itemCount {
 		if err := put(ctx, s, mailroom.Item{Kind: kind, Key: fmt.Sprint(i), Due: time.UnixMilli(1)}); err != nil {
 			return err
 		}
 	}
 	var mu sync.Mutex
 	claimed := map[string]int{}
-	err := inProcesses(another, func(_ int, s mailroom.Store) error {
+	err := inProcesses(newStore, func(_ int, s mailroom.Store) error {
 		for left := true; left; {
 			var key string
 			err := s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error {
@@ -314,14 +314,14 @@ func claimedOnce(ctx context.Context, s mailroom.Store, kind string, another fun
 			err = errors.Join(err, fmt.Errorf("item %s was claimed %d times", key, n))
 		}
 	}
-	return errors.Join(err, equal("number of claimed items", fmt.Sprint(len(claimed)), fmt.Sprint(claims), nil))
+	return errors.Join(err, wantEqual("number of claimed items", fmt.Sprint(len(claimed)), fmt.Sprint(itemCount), nil))
 }
 
-func insertedOnce(ctx context.Context, _ mailroom.Store, kind string, another func() mailroom.Store) error {
+func insertedOnce(ctx context.Context, _ mailroom.Store, kind string, newStore func() mailroom.Store) error {
 	var mu sync.Mutex
 	inserted := 0
-	err := inProcesses(another, func(_ int, s mailroom.Store) error {
-		for i := range claims {
+	err := inProcesses(newStore, func(_ int, s mailroom.Store) error {
+		for i := range itemCount {
 			var isNew bool
 			err := s.Update(ctx, func(ctx context.Context, tx mailroom.Tx) (err error) {
 				isNew, err = tx.Insert(ctx, mailroom.Item{Kind: kind, Key: fmt.Sprint(i)})
@@ -338,15 +338,15 @@ func insertedOnce(ctx context.Context, _ mailroom.Store, kind string, another fu
 		}
 		return nil
 	})
-	return errors.Join(err, equal("number of inserts", fmt.Sprint(inserted), fmt.Sprint(claims), nil))
+	return errors.Join(err, wantEqual("number of inserts", fmt.Sprint(inserted), fmt.Sprint(itemCount), nil))
 }
 
 // inProcesses calls f for several processes at the same time.
-func inProcesses(another func() mailroom.Store, f func(process int, s mailroom.Store) error) error {
+func inProcesses(newStore func() mailroom.Store, f func(process int, s mailroom.Store) error) error {
 	errs := make([]error, processes)
 	var wg sync.WaitGroup
 	for i := range errs {
-		s := another()
+		s := newStore()
 		wg.Go(func() { errs[i] = f(i, s) })
 	}
 	wg.Wait()
