@@ -36,12 +36,12 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// TestChaosFindsBugs: TestChaos finds each bug that is planted in the rules, as a change of what they store.
+// TestChaosFindsBugs: TestChaos finds each planted bug. A bug changes the items that a transaction reads or stores.
 func TestChaosFindsBugs(t *testing.T) {
-	for name, plant := range bugs {
+	for name, bug := range plantedBugs {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(seeds) {
-				if found := chaos(t, seed, plant); len(found) > 0 {
+				if found := chaos(t, seed, bug); len(found) > 0 {
 					t.Logf("found with seed %d: %s", seed, found[0])
 					return
 				}
@@ -51,16 +51,16 @@ func TestChaosFindsBugs(t *testing.T) {
 	}
 }
 
-var bugs = map[string]func(Tx) Tx{
+var plantedBugs = map[string]func(Tx) Tx{
 	"emails with an unknown outcome are sent again": func(tx Tx) Tx {
-		return planted{Tx: tx, resend: func(m mail) bool { return m.State == Unknown }}
+		return buggyTx{Tx: tx, resend: func(m mailValue) bool { return m.State == Unknown }}
 	},
 	"emails of a killed process are sent again": func(tx Tx) Tx {
-		return planted{Tx: tx, resend: func(m mail) bool { return m.State == Unknown && strings.Contains(m.Detail, "process ended") }}
+		return buggyTx{Tx: tx, resend: func(m mailValue) bool { return m.State == Unknown && strings.Contains(m.Detail, "process ended") }}
 	},
 	"any email to the address resolves an outcome": func(tx Tx) Tx {
-		return planted{Tx: tx, ref: func(it *Item) {
-			changeMail(it, func(m *mail) {
+		return buggyTx{Tx: tx, ref: func(it *Item) {
+			changeMail(it, func(m *mailValue) {
 				if m.Submission != nil {
 					m.Submission.Content.Subject = "{{any}}"
 				}
@@ -68,77 +68,77 @@ var bugs = map[string]func(Tx) Tx{
 		}}
 	},
 	"an email in progress is not waited for": func(tx Tx) Tx {
-		return planted{Tx: tx, ref: func(it *Item) {
-			changeMail(it, func(m *mail) {
+		return buggyTx{Tx: tx, ref: func(it *Item) {
+			changeMail(it, func(m *mailValue) {
 				if m.State == sending {
 					m.State = queued
 				}
 			})
 		}}
 	},
-	"events are not deduplicated": func(tx Tx) Tx { return planted{Tx: tx, insertTwice: kindEvent} },
-	"a key is not unique":         func(tx Tx) Tx { return planted{Tx: tx, insertTwice: kindMail + kindSend} },
+	"events are not deduplicated": func(tx Tx) Tx { return buggyTx{Tx: tx, insertTwice: kindEvent} },
+	"a key is not unique":         func(tx Tx) Tx { return buggyTx{Tx: tx, insertTwice: kindMail + kindSend} },
 	"a failed lookup is dropped": func(tx Tx) Tx {
-		return planted{Tx: tx, put: func(it *Item) bool {
+		return buggyTx{Tx: tx, put: func(it *Item) bool {
 			return it.Kind != kindLookup || !strings.Contains(string(it.Value), `"tries"`)
 		}}
 	},
 	"a failed notice is dropped": func(tx Tx) Tx {
-		return planted{Tx: tx, put: func(it *Item) bool {
+		return buggyTx{Tx: tx, put: func(it *Item) bool {
 			return it.Kind != kindNotice || !strings.Contains(string(it.Value), `"tries"`)
 		}}
 	},
 	"notices have no order": func(tx Tx) Tx {
 		var current string
-		return planted{Tx: tx, due: func(it *Item) { current = it.Key }, hide: func(kind, key string) bool {
+		return buggyTx{Tx: tx, due: func(it *Item) { current = it.Key }, hide: func(kind, key string) bool {
 			return kind == kindNotice && current != "" && key != current
 		}}
 	},
 }
 
-// planted is a transaction with a bug.
-type planted struct {
+// buggyTx is a transaction with a bug.
+type buggyTx struct {
 	Tx
-	put         func(*Item) bool  // whether to put the item, otherwise it is deleted
-	resend      func(m mail) bool // whether to enqueue the email of the item again
+	put         func(*Item) bool       // whether to put the item, otherwise it is deleted
+	resend      func(m mailValue) bool // whether to enqueue the email of the item again
 	due, ref    func(*Item)
 	insertTwice string                      // kinds of items whose Insert always succeeds
 	hide        func(kind, key string) bool // whether Get does not find an item
 }
 
-func (p planted) Put(ctx context.Context, it Item) error {
-	if m, _ := decode[mail](it); it.Kind == kindMail && p.resend != nil && p.resend(m) {
-		again := Item{Kind: kindSend, Key: it.Key, Due: time.Now().Add(time.Second), Value: encode(mail{Submission: m.Submission})}
-		return errors.Join(p.Tx.Put(ctx, Item{Kind: kindMail, Key: it.Key, Value: encode(mail{State: queued})}), p.Tx.Put(ctx, again))
+func (b buggyTx) Put(ctx context.Context, it Item) error {
+	if m, _ := decode[mailValue](it); it.Kind == kindMail && b.resend != nil && b.resend(m) {
+		retry := Item{Kind: kindSend, Key: it.Key, Due: time.Now().Add(time.Second), Value: encode(mailValue{Submission: m.Submission})}
+		return errors.Join(b.Tx.Put(ctx, Item{Kind: kindMail, Key: it.Key, Value: encode(mailValue{State: queued})}), b.Tx.Put(ctx, retry))
 	}
-	if p.put != nil && !p.put(&it) {
-		return p.Delete(ctx, it.Kind, it.Key)
+	if b.put != nil && !b.put(&it) {
+		return b.Delete(ctx, it.Kind, it.Key)
 	}
-	return p.Tx.Put(ctx, it)
+	return b.Tx.Put(ctx, it)
 }
 
-func (p planted) Due(ctx context.Context, kind string, now time.Time, limit int) ([]Item, error) {
-	items, err := p.Tx.Due(ctx, kind, now, limit)
-	return each(items, p.due), err
+func (b buggyTx) Due(ctx context.Context, kind string, now time.Time, limit int) ([]Item, error) {
+	items, err := b.Tx.Due(ctx, kind, now, limit)
+	return each(items, b.due), err
 }
 
-func (p planted) ByRef(ctx context.Context, kind, ref string) ([]Item, error) {
-	items, err := p.Tx.ByRef(ctx, kind, ref)
-	return each(items, p.ref), err
+func (b buggyTx) ByRef(ctx context.Context, kind, ref string) ([]Item, error) {
+	items, err := b.Tx.ByRef(ctx, kind, ref)
+	return each(items, b.ref), err
 }
 
-func (p planted) Insert(ctx context.Context, it Item) (bool, error) {
-	if strings.Contains(p.insertTwice, it.Kind) {
-		return true, p.Tx.Put(ctx, it)
+func (b buggyTx) Insert(ctx context.Context, it Item) (bool, error) {
+	if strings.Contains(b.insertTwice, it.Kind) {
+		return true, b.Tx.Put(ctx, it)
 	}
-	return p.Tx.Insert(ctx, it)
+	return b.Tx.Insert(ctx, it)
 }
 
-func (p planted) Get(ctx context.Context, kind, key string) (Item, bool, error) {
-	if p.hide != nil && p.hide(kind, key) {
+func (b buggyTx) Get(ctx context.Context, kind, key string) (Item, bool, error) {
+	if b.hide != nil && b.hide(kind, key) {
 		return Item{}, false, nil
 	}
-	return p.Tx.Get(ctx, kind, key)
+	return b.Tx.Get(ctx, kind, key)
 }
 
 func each(items []Item, change func(*Item)) []Item {
@@ -151,9 +151,9 @@ func each(items []Item, change func(*Item)) []Item {
 }
 
 // changeMail changes the value of an item of the kind "mail".
-func changeMail(it *Item, change func(*mail)) {
+func changeMail(it *Item, change func(*mailValue)) {
 	if it.Kind == kindMail {
-		var m mail
+		var m mailValue
 		if err := json.Unmarshal(it.Value, &m); err != nil {
 			panic(err)
 		}
@@ -165,13 +165,13 @@ func changeMail(it *Item, change func(*mail)) {
 // process is the store of a process that can be killed. A killed process writes nothing more.
 type process struct {
 	*MemoryStore
-	plant func(Tx) Tx
-	dead  atomic.Bool
+	bug  func(Tx) Tx
+	dead atomic.Bool
 }
 
 func (p *process) Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
 	return p.MemoryStore.Update(ctx, func(ctx context.Context, tx Tx) error {
-		if err := fn(ctx, p.plant(tx)); err != nil {
+		if err := fn(ctx, p.bug(tx)); err != nil {
 			return err
 		}
 		if p.dead.Load() {
@@ -186,84 +186,84 @@ const (
 	seeds       = 10
 )
 
-// world is the state of one run of TestChaos.
-type world struct {
+// chaosRun is the state of one run of TestChaos.
+type chaosRun struct {
 	t        *testing.T
 	rnd      *rand.Rand
 	platform *mockserver.Server
 	store    *MemoryStore
-	plant    func(Tx) Tx
+	bug      func(Tx) Tx
 
-	mu   sync.Mutex
-	told []Notice
+	mu      sync.Mutex
+	notices []Notice
 }
 
-// chaos returns what went wrong.
-func chaos(t *testing.T, seed uint64, plant func(Tx) Tx) (wrong []string) {
+// chaos returns the violations of a run.
+func chaos(t *testing.T, seed uint64, bug func(Tx) Tx) (violations []string) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{
-			t: t, rnd: rand.New(rand.NewPCG(seed, 1)), store: NewMemoryStore(), plant: plant,
+		r := &chaosRun{
+			t: t, rnd: rand.New(rand.NewPCG(seed, 1)), store: NewMemoryStore(), bug: bug,
 			platform: mockserver.New(mockserver.Config{Logger: slog.New(slog.DiscardHandler), FaultSeed: seed + 1}),
 		}
-		t.Cleanup(w.platform.Close)
-		w.run()
-		wrong = w.check()
+		t.Cleanup(r.platform.Close)
+		r.run()
+		violations = r.check()
 	})
-	return wrong
+	return violations
 }
 
-func (w *world) start() (*Room, *process) {
-	p := &process{MemoryStore: w.store, plant: w.plant}
+func (r *chaosRun) start() (*Room, *process) {
+	p := &process{MemoryStore: r.store, bug: r.bug}
 	quiet := slog.New(slog.DiscardHandler)
 	c := need(client.New(client.Config{
-		BaseURL: w.platform.URL(), Token: w.platform.Token(), Logger: quiet,
-		HTTPClient: &http.Client{Transport: late{w.platform.Transport(), time.Second}}, // so processes are killed during a request
-	}))(w.t)
+		BaseURL: r.platform.URL(), Token: r.platform.Token(), Logger: quiet,
+		HTTPClient: &http.Client{Transport: slowTransport{r.platform.Transport(), time.Second}}, // so processes are killed during a request
+	}))(r.t)
 	room := need(New(c, p, Options{
-		URL: "http://app.test/hook", List: "Orders", Logger: quiet, Pause: time.Second, OnNotice: w.onNotice,
-	}))(w.t)
-	room.poll = 5 * time.Second // so that the test is fast
-	w.platform.SetTarget("app.test", room)
+		URL: "http://app.test/hook", List: "Orders", Logger: quiet, Pause: time.Second, OnNotice: r.onNotice,
+	}))(r.t)
+	room.pollInterval = 5 * time.Second // so that the test is fast
+	r.platform.SetTarget("app.test", room)
 	room.Start()
 	return room, p
 }
 
-func (w *world) onNotice(ctx context.Context, n Notice) error {
+func (r *chaosRun) onNotice(ctx context.Context, n Notice) error {
 	if time.Now().UnixNano()%7 == 0 {
 		return errors.New("not now")
 	}
-	w.store.AfterCommit(ctx, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.told = append(w.told, n)
+	r.store.AfterCommit(ctx, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.notices = append(r.notices, n)
 	})
 	return nil
 }
 
-func (w *world) inject(faults ...mockserver.Fault) {
-	need(w.platform.Inject(faults...))(w.t)
+func (r *chaosRun) inject(faults ...mockserver.Fault) {
+	need(r.platform.Inject(faults...))(r.t)
 }
 
-func (w *world) injectAll() {
+func (r *chaosRun) injectAll() {
 	for op, rate := range map[string]float64{"submitEmail": 0.1, "getEmail": 0.2} {
-		w.inject(
+		r.inject(
 			mockserver.Fault{Operation: op, Action: mockserver.FaultReset, AfterProcessing: true, Probability: rate},
 			mockserver.Fault{Operation: op, Action: mockserver.FaultReset, Probability: rate},
 			mockserver.Fault{Operation: op, Action: mockserver.FaultStatus, Status: 503, Probability: rate},
 			mockserver.Fault{Operation: op, Action: mockserver.FaultTruncate, Probability: rate})
 	}
 	for _, action := range []mockserver.FaultAction{mockserver.FaultReorder, mockserver.FaultDuplicate, mockserver.FaultStatus} {
-		w.inject(mockserver.Fault{Event: "*", Action: action, Probability: 0.2})
+		r.inject(mockserver.Fault{Event: "*", Action: action, Probability: 0.2})
 	}
 }
 
 // run sends emails with faults, ends the faults, and waits until everything is done. Each third email bounces, and the
 // others share addresses.
-func (w *world) run() {
-	first, p := w.start()
-	second, _ := w.start()
+func (r *chaosRun) run() {
+	first, p := r.start()
+	second, _ := r.start()
 	time.Sleep(5 * time.Second)
-	w.injectAll()
+	r.injectAll()
 	for i := range chaosEmails {
 		to, key := fmt.Sprintf("a%d@example.org", i%7), fmt.Sprint(i)
 		if i%3 == 0 {
@@ -271,53 +271,53 @@ func (w *world) run() {
 		}
 		for range 2 {
 			enqueuing := []*Room{first, second}[i%2]
-			require.NoError(w.t, enqueuing.Enqueue(w.t.Context(), key, email(to, key)))
-			time.Sleep(time.Duration(w.rnd.IntN(1000)) * time.Millisecond)
+			require.NoError(r.t, enqueuing.Enqueue(r.t.Context(), key, email(to, key)))
+			time.Sleep(time.Duration(r.rnd.IntN(1000)) * time.Millisecond)
 		}
-		switch w.rnd.IntN(10) {
+		switch r.rnd.IntN(10) {
 		case 0: // killed
 			p.dead.Store(true)
 			killed := first
 			go func() { _ = killed.Close() }()
-			first, p = w.start()
+			first, p = r.start()
 		case 1: // replaced by another release
-			require.NoError(w.t, first.Close())
-			first, p = w.start()
+			require.NoError(r.t, first.Close())
+			first, p = r.start()
 		}
 	}
 	time.Sleep(10 * time.Minute)
-	w.platform.ClearFaults()
+	r.platform.ClearFaults()
 	time.Sleep(10 * time.Minute)
-	for _, m := range w.platform.Outbox() {
+	for _, m := range r.platform.Outbox() {
 		if m.Status != "bounced" {
-			require.NoError(w.t, w.platform.Open(m.ID))
+			require.NoError(r.t, r.platform.Open(m.ID))
 		}
 	}
 	time.Sleep(3 * time.Hour)
-	require.NoError(w.t, first.Close())
-	require.NoError(w.t, second.Close())
+	require.NoError(r.t, first.Close())
+	require.NoError(r.t, second.Close())
 }
 
 // check returns the violated rules.
-func (w *world) check() (wrong []string) {
-	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	subjects, emails, told, outcome := map[string]string{}, map[string]int{}, map[string]int{}, map[string]bool{}
-	for _, m := range w.platform.Outbox() {
+func (r *chaosRun) check() (violations []string) {
+	violate := func(format string, args ...any) { violations = append(violations, fmt.Sprintf(format, args...)) }
+	subjects, emails, received, outcome := map[string]string{}, map[string]int{}, map[string]int{}, map[string]bool{}
+	for _, m := range r.platform.Outbox() {
 		subjects[m.ID] = m.Subject
 		emails[strings.TrimPrefix(m.Subject, "Your order ")]++
 	}
-	for _, n := range w.told {
-		told[string(n.Reason)+" "+n.Key]++
+	for _, n := range r.notices {
+		received[string(n.Reason)+" "+n.Key]++
 		if n.EmailID != "" && subjects[n.EmailID] != "Your order "+n.Key {
-			complain("%s of key %q is about another email: %q", n.Reason, n.Key, subjects[n.EmailID])
+			violate("%s of key %q is about another email: %q", n.Reason, n.Key, subjects[n.EmailID])
 		}
 		if outcome[n.Key] = outcome[n.Key] || n.Reason.Outcome(); !outcome[n.Key] {
-			complain("%s of key %q precedes its outcome", n.Reason, n.Key)
+			violate("%s of key %q precedes its outcome", n.Reason, n.Key)
 		}
 	}
-	for _, what := range slices.Sorted(maps.Keys(told)) {
-		if told[what] > 1 {
-			complain("%q was told %d times", what, told[what])
+	for _, what := range slices.Sorted(maps.Keys(received)) {
+		if received[what] > 1 {
+			violate("OnNotice received %q %d times", what, received[what])
 		}
 	}
 	for i := range chaosEmails {
@@ -325,14 +325,14 @@ func (w *world) check() (wrong []string) {
 		n := emails[key]
 		switch {
 		case n > 1:
-			complain("key %s was sent %d times", key, n)
-		case n == 1 && told["sent "+key] == 0:
-			complain("key %s was sent, but not told", key)
-		case n == 0 && told["unknown "+key] == 0:
-			complain("key %s has no outcome", key)
-		case i%3 == 0 && told["hard_bounce "+key] != n:
-			complain("the bounce of key %s was told %d times", key, told["hard_bounce "+key])
+			violate("key %s was sent %d times", key, n)
+		case n == 1 && received["sent "+key] == 0:
+			violate("key %s was sent, but OnNotice did not receive it", key)
+		case n == 0 && received["unknown "+key] == 0:
+			violate("key %s has no outcome", key)
+		case i%3 == 0 && received["hard_bounce "+key] != n:
+			violate("OnNotice received the bounce of key %s %d times", key, received["hard_bounce "+key])
 		}
 	}
-	return wrong
+	return violations
 }

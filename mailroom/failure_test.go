@@ -16,18 +16,18 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// faulty is a store whose commits can fail.
-type faulty struct {
+// faultyStore is a store whose commits can fail.
+type faultyStore struct {
 	*MemoryStore
 	fails func() bool     // before the commit
 	ended func(err error) // after the transaction
 }
 
-func newFaulty() *faulty {
-	return &faulty{NewMemoryStore(), func() bool { return false }, func(error) {}}
+func newFaultyStore() *faultyStore {
+	return &faultyStore{NewMemoryStore(), func() bool { return false }, func(error) {}}
 }
 
-func (s *faulty) Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
+func (s *faultyStore) Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
 	err := s.MemoryStore.Update(ctx, func(ctx context.Context, tx Tx) error {
 		if err := fn(ctx, tx); err != nil {
 			return err
@@ -49,7 +49,7 @@ func parse(t *testing.T, format string, args ...any) *events.Event {
 // TestLaterOutcome: an outcome that follows while OnNotice fails for the earlier outcome is not lost.
 func TestLaterOutcome(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		s := newFaulty()
+		s := newFaultyStore()
 		f.store = s
 		failures := 0
 		f.fail = func(n Notice) bool {
@@ -75,7 +75,7 @@ func TestLaterOutcome(t *testing.T) {
 // TestFailedCommit: a notice whose transaction is not committed waits longer and longer, and does not block the others.
 func TestFailedCommit(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		s := newFaulty()
+		s := newFaultyStore()
 		f.store = s
 		bad, calls := false, 0
 		s.fails = func() bool { was := bad; bad = false; return was }
@@ -176,10 +176,10 @@ func TestSuccessBeforePause(t *testing.T) {
 		f.start()
 		before := time.Now()
 		time.Sleep(time.Second)
-		paused := func(started time.Time, sent error) (wait bool) {
-			require.NoError(t, f.room.update(t.Context(), func(s *state) {
-				s.countResult(started, sent)
-				wait = s.mustWait(time.Now()) > 0
+		paused := func(started time.Time, sendErr error) (wait bool) {
+			require.NoError(t, f.room.update(t.Context(), func(s *storeTx) {
+				s.updatePause(started, sendErr)
+				wait = s.sendDelay(time.Now()) > 0
 			}))
 			return wait
 		}
@@ -254,7 +254,7 @@ func TestSendTimeout(t *testing.T) {
 // TestOutcomeRecorded: an outcome is recorded after a failure of the store that is longer than the lease.
 func TestOutcomeRecorded(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		s := newFaulty()
+		s := newFaultyStore()
 		f.store = s
 		var up atomic.Bool
 		s.fails = func() bool { return !up.Load() && len(f.platform.Outbox()) > 0 }
@@ -268,9 +268,9 @@ func TestOutcomeRecorded(t *testing.T) {
 	})
 }
 
-// TestOldForm: the Room never loses or repeats an email in the form of a build before the first release. Instead, it
+// TestOldFormat: the Room never loses or repeats an email in the format of a build before the first release. Instead, it
 // connects only when the store contains no such email, and Enqueue returns an error.
-func TestOldForm(t *testing.T) {
+func TestOldFormat(t *testing.T) {
 	queuedItem := Item{Kind: kindSend, Key: "old", Due: time.Now(), Value: encode(map[string]any{"state": queued, "submission": email("ada@example.org", "old")})}
 	sentItem := Item{Kind: kindSend, Key: "old", Ref: "id:1", Value: []byte(`{"state":"sent","email_id":"1"}`)}
 	for name, items := range map[string][]Item{
@@ -291,11 +291,11 @@ func TestOldForm(t *testing.T) {
 				put(items...)
 				f.start()
 				f.enqueue("1", "ada@example.org")
-				require.ErrorIs(t, f.room.Enqueue(t.Context(), "old", email("ada@example.org", "old")), errOldForm)
+				require.ErrorIs(t, f.room.Enqueue(t.Context(), "old", email("ada@example.org", "old")), errOldFormat)
 				time.Sleep(5 * time.Minute)
-				require.ErrorIs(t, f.room.checkForm(t.Context()), errOldForm)
+				require.ErrorIs(t, f.room.checkFormat(t.Context()), errOldFormat)
 				assert.Equal(t, 0, len(f.platform.Outbox()))
-				require.NoError(t, f.room.update(t.Context(), func(s *state) {
+				require.NoError(t, f.room.update(t.Context(), func(s *storeTx) {
 					for _, it := range items {
 						s.delete(it.Kind, it.Key)
 					}
@@ -309,7 +309,7 @@ func TestOldForm(t *testing.T) {
 				f.enqueue("2", "ada@example.org")
 				time.Sleep(5 * time.Minute)
 				assert.Equal(t, []string{"sent ada@example.org 1", "sent ada@example.org 2"}, f.got())
-				require.ErrorIs(t, f.room.checkForm(t.Context()), errOldForm)
+				require.ErrorIs(t, f.room.checkFormat(t.Context()), errOldFormat)
 			})
 		})
 	}

@@ -26,9 +26,9 @@ func NewMemoryStore() *MemoryStore { return &MemoryStore{items: map[itemKey]Item
 
 // memoryTx is a transaction. Its first write copies the items.
 type memoryTx struct {
-	items  map[itemKey]Item
-	copied bool
-	after  []func()
+	items       map[itemKey]Item
+	copied      bool
+	afterCommit []func()
 }
 
 type memoryTxKey struct{ s *MemoryStore }
@@ -42,7 +42,7 @@ func (s *MemoryStore) Update(ctx context.Context, fn func(ctx context.Context, t
 	if err := s.commit(context.WithValue(ctx, memoryTxKey{s}, tx), tx, fn); err != nil {
 		return err
 	}
-	for _, f := range tx.after {
+	for _, f := range tx.afterCommit {
 		f()
 	}
 	return nil
@@ -68,11 +68,11 @@ func (s *MemoryStore) commit(ctx context.Context, tx *memoryTx, fn func(ctx cont
 // AfterCommit implements [Store].
 func (s *MemoryStore) AfterCommit(ctx context.Context, f func()) {
 	if tx, ok := ctx.Value(memoryTxKey{s}).(*memoryTx); ok {
-		tx.after = append(tx.after, f)
+		tx.afterCommit = append(tx.afterCommit, f)
 	}
 }
 
-func (tx *memoryTx) write() map[itemKey]Item {
+func (tx *memoryTx) writable() map[itemKey]Item {
 	if !tx.copied {
 		tx.items, tx.copied = maps.Clone(tx.items), true
 	}
@@ -132,12 +132,12 @@ func (tx *memoryTx) Put(_ context.Context, it Item) error {
 		it.Due = time.UnixMilli(it.Due.UnixMilli()) // as a database stores it
 	}
 	it.Value = slices.Clone(it.Value)
-	tx.write()[itemKey{it.Kind, it.Key}] = it
+	tx.writable()[itemKey{it.Kind, it.Key}] = it
 	return nil
 }
 
 // Delete implements [Tx].
 func (tx *memoryTx) Delete(_ context.Context, kind, key string) error {
-	delete(tx.write(), itemKey{kind, key})
+	delete(tx.writable(), itemKey{kind, key})
 	return nil
 }

@@ -55,7 +55,7 @@ type Notice struct {
 // add it.
 func noticeOf(e *events.Event) (n Notice, partial bool) {
 	n = Notice{
-		Address: normal(e.Recipient()), EmailID: e.EmailID(), ListID: e.ListID().String(), ContactID: e.ContactID().String(),
+		Address: normalizeAddress(e.Recipient()), EmailID: e.EmailID(), ListID: e.ListID().String(), ContactID: e.ContactID().String(),
 		Time: e.Time, Event: e,
 	}
 	switch e.Name {
@@ -102,7 +102,7 @@ func reasonOfBounce(hard, soft bool) Reason {
 // complete adds the result of a lookup, or of a lookup without a result.
 func (n *Notice) complete(email client.Email) {
 	if email.To != "" {
-		n.Address = normal(email.To)
+		n.Address = normalizeAddress(email.To)
 	}
 	if n.lacksBounce(email) {
 		n.Reason, n.Detail = SoftBounce, "the platform did not return the kind of bounce"

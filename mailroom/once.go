@@ -25,7 +25,7 @@ type once struct {
 
 // Do implements [webhook.Once].
 func (o *once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
-	key = hash(key)
+	key = sha256Hex(key)
 	if _, running := o.running.LoadOrStore(key, nil); running {
 		return false, webhook.ErrInFlight
 	}

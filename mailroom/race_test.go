@@ -13,32 +13,32 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// changed is a store whose transactions a test changes.
-type changed struct {
+// interceptedStore is a store whose transactions a test changes.
+type interceptedStore struct {
 	*MemoryStore
 	change func(Tx) Tx
 }
 
-func (s changed) Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
+func (s interceptedStore) Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
 	return s.MemoryStore.Update(ctx, func(ctx context.Context, tx Tx) error { return fn(ctx, s.change(tx)) })
 }
 
 // stored returns the email of a key.
-func (f *fixture) stored(key string) (m mail) {
+func (f *fixture) stored(key string) (m mailValue) {
 	f.t.Helper()
-	require.NoError(f.t, f.room.update(f.t.Context(), func(s *state) {
+	require.NoError(f.t, f.room.update(f.t.Context(), func(s *storeTx) {
 		it, _ := s.get(kindMail, key)
-		m = read[mail](s, it)
+		m = valueOf[mailValue](s, it)
 	}))
 	return m
 }
 
 // claimed records that the Room is about to send the email of a key.
-func (f *fixture) claimed(key string) (m mail) {
+func (f *fixture) claimed(key string) (m mailValue) {
 	f.t.Helper()
-	require.NoError(f.t, f.room.update(f.t.Context(), func(s *state) {
+	require.NoError(f.t, f.room.update(f.t.Context(), func(s *storeTx) {
 		it, _ := s.get(kindSend, key)
-		m = read[mail](s, it)
+		m = valueOf[mailValue](s, it)
 		assert.Zero(f.t, s.claim(it, &m))
 	}))
 	return m
@@ -107,22 +107,22 @@ func TestUnknownOnce(t *testing.T) {
 		m := f.claimed("1")
 		f.start()
 		time.Sleep(time.Minute)
-		require.NoError(t, f.room.conclude(t.Context(), "1", m, client.SubmittedEmail{}, client.ErrOutcomeUnknown))
+		require.NoError(t, f.room.storeResult(t.Context(), "1", m, client.SubmittedEmail{}, client.ErrOutcomeUnknown))
 		time.Sleep(time.Minute)
 		assert.Equal(t, []string{"unknown ada@example.org 1"}, f.got())
 	})
 }
 
-// between calls now after a query by Ref.
-type between struct {
+// callAfterQuery calls f after a query by Ref.
+type callAfterQuery struct {
 	Tx
-	now func(ctx context.Context, ref string)
+	f func(ctx context.Context, ref string)
 }
 
-func (tx between) ByRef(ctx context.Context, kind, ref string) ([]Item, error) {
+func (tx callAfterQuery) ByRef(ctx context.Context, kind, ref string) ([]Item, error) {
 	items, err := tx.Tx.ByRef(ctx, kind, ref)
 	if kind == kindMail {
-		tx.now(ctx, ref)
+		tx.f(ctx, ref)
 	}
 	return items, err
 }
@@ -133,12 +133,12 @@ func TestResponseBetweenQueries(t *testing.T) {
 	for after := range 4 {
 		inBubble(t, func(t *testing.T, f *fixture) {
 			queries := -1000
-			var m mail
+			var m mailValue
 			var id string
-			f.store = changed{NewMemoryStore(), func(tx Tx) Tx {
-				return between{tx, func(ctx context.Context, _ string) {
+			f.store = interceptedStore{NewMemoryStore(), func(tx Tx) Tx {
+				return callAfterQuery{tx, func(ctx context.Context, _ string) {
 					if queries++; queries == after+1 {
-						assert.NoError(t, f.room.conclude(ctx, "1", m, client.SubmittedEmail{ID: id}, nil))
+						assert.NoError(t, f.room.storeResult(ctx, "1", m, client.SubmittedEmail{ID: id}, nil))
 					}
 				}}
 			}}
@@ -161,7 +161,7 @@ func TestBusyAddress(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()
 		id := need(f.room.Send(t.Context(), email("ada@example.org", "1")))(t).ID
-		f.use(late{f.platform.Transport(), 18 * time.Second})
+		f.setTransport(slowTransport{f.platform.Transport(), 18 * time.Second})
 		f.start()
 		f.enqueue("2", "ada@example.org")
 		time.Sleep(time.Second)
@@ -178,8 +178,8 @@ func TestUnknownLocksNothing(t *testing.T) {
 		f.loseResponses(1)
 		f.enqueue("1", "ada@example.org")
 		time.Sleep(time.Minute)
-		hidden := changed{f.store.(*MemoryStore), func(tx Tx) Tx {
-			return planted{Tx: tx, hide: func(kind, _ string) bool { return kind == kindMail || kind == kindUnknown }}
+		hidden := interceptedStore{f.store.(*MemoryStore), func(tx Tx) Tx {
+			return buggyTx{Tx: tx, hide: func(kind, _ string) bool { return kind == kindMail || kind == kindUnknown }}
 		}}
 		room := need(New(f.c, hidden, f.opts))(t)
 		open := need(room.Unknown(t.Context()))(t)
@@ -192,7 +192,7 @@ func TestUnknownLocksNothing(t *testing.T) {
 // TestLateClaim: a request does not begin after the time for its claim and for the request.
 func TestLateClaim(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		s := newFaulty()
+		s := newFaultyStore()
 		f.store = s
 		f.start()
 		require.NoError(t, f.room.Close())
@@ -217,7 +217,7 @@ func TestStaleItem(t *testing.T) {
 		f.enqueue("1", "ada@example.org")
 		time.Sleep(time.Second)
 		e := email("ada@example.org", "1")
-		require.NoError(t, f.room.update(t.Context(), func(s *state) { s.putEmail("1", time.Now(), mail{Submission: &e}) }))
+		require.NoError(t, f.room.update(t.Context(), func(s *storeTx) { s.insertSend("1", time.Now(), mailValue{Submission: &e}) }))
 		time.Sleep(time.Minute)
 		assert.Equal(t, 1, len(f.platform.Outbox()))
 		assert.Zero(t, need(f.room.Queues(t.Context()))(t)[0].Length)
@@ -228,7 +228,7 @@ func TestStaleItem(t *testing.T) {
 func TestWaitForOverdueOutcome(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.room = need(New(f.c, f.store, f.opts))(t)
-		require.NoError(t, f.room.update(t.Context(), func(s *state) {
+		require.NoError(t, f.room.update(t.Context(), func(s *storeTx) {
 			s.put(Item{Kind: kindNotice, Key: outcomeKey("1"), Due: time.Now().Add(-time.Minute)})
 			assert.True(t, s.waitForOutcome(Item{Kind: kindNotice, Key: "event:1"}, Notice{Key: "1"}))
 			it, _ := s.get(kindNotice, "event:1")
@@ -237,20 +237,20 @@ func TestWaitForOverdueOutcome(t *testing.T) {
 	})
 }
 
-// TestTidyWaits: tidy does not continue at once after it has deleted all expired keys.
-func TestTidyWaits(t *testing.T) {
+// TestCleanUpWaits: cleanUp does not continue at once after it has deleted all expired keys.
+func TestCleanUpWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()
 		require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
-			for n := range maxExpired + 1 {
+			for n := range maxDeletes + 1 {
 				if err := tx.Put(ctx, Item{Kind: kindEvent, Key: fmt.Sprint("old", n), Due: time.Now()}); err != nil {
 					return err
 				}
 			}
 			return nil
 		}))
-		assert.Zero(t, need(f.room.tidy(t.Context(), ""))(t))
-		assert.Equal(t, nothing, need(f.room.tidy(t.Context(), ""))(t))
+		assert.Zero(t, need(f.room.cleanUp(t.Context(), ""))(t))
+		assert.Equal(t, noWork, need(f.room.cleanUp(t.Context(), ""))(t))
 		require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
 			left, err := tx.Due(ctx, kindEvent, time.Now(), 1)
 			assert.Empty(t, left)
@@ -276,31 +276,31 @@ func TestRestarts(t *testing.T) {
 func TestWrongClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		now := time.Now().UTC()
-		day, exact := now.Add(24*time.Hour), pause{Mode: open, Since: now, Until: now.Add(proven)}
+		day, exact := now.Add(24*time.Hour), pauseValue{Mode: modeNormal, Since: now, Until: now.Add(successValidity)}
 		f.room = need(New(f.c, f.store, f.opts))(t)
-		require.NoError(t, f.room.update(t.Context(), func(s *state) {
-			for _, wrong := range []pause{{Failures: 1, Mode: paused, Since: day, Until: day}, {Failures: 1, Mode: open, Until: day}} {
-				assert.Equal(t, pause{Failures: 1}, s.readPause(Item{Value: encode(wrong)}))
+		require.NoError(t, f.room.update(t.Context(), func(s *storeTx) {
+			for _, wrong := range []pauseValue{{Failures: 1, Mode: modePaused, Since: day, Until: day}, {Failures: 1, Mode: modeNormal, Until: day}} {
+				assert.Equal(t, pauseValue{Failures: 1}, s.decodePause(Item{Value: encode(wrong)}))
 			}
-			assert.Equal(t, exact, s.readPause(Item{Value: encode(exact)}))
+			assert.Equal(t, exact, s.decodePause(Item{Value: encode(exact)}))
 		}))
 	})
 }
 
-// stores counts the items that reschedule stores.
-type stores struct {
+// putCounter counts the items that reschedule stores.
+type putCounter struct {
 	Tx
 	n *int
 }
 
-func (tx stores) Put(ctx context.Context, it Item) error { *tx.n++; return tx.Tx.Put(ctx, it) }
+func (tx putCounter) Put(ctx context.Context, it Item) error { *tx.n++; return tx.Tx.Put(ctx, it) }
 
 // TestReschedule: overdue emails get other jobs, but keep their times. During a pause, only one email gets a job.
 func TestReschedule(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		n := 0
 		memory := NewMemoryStore()
-		f.store = changed{memory, func(tx Tx) Tx { return stores{tx, &n} }}
+		f.store = interceptedStore{memory, func(tx Tx) Tx { return putCounter{tx, &n} }}
 		f.room = need(New(f.c, f.store, f.opts))(t)
 		queued := time.Now()
 		for _, key := range []string{"1", "2", "3"} {
@@ -313,7 +313,7 @@ func TestReschedule(t *testing.T) {
 			assert.Equal(t, want, n)
 			assert.True(t, need(f.room.Queues(t.Context()))(t)[0].Oldest.Equal(queued))
 			require.NoError(t, memory.Update(t.Context(), func(ctx context.Context, tx Tx) error {
-				return tx.Put(ctx, Item{Kind: kindPause, Key: pauseKey, Ref: pauseKey, Value: encode(pause{Mode: paused, Failures: 1})})
+				return tx.Put(ctx, Item{Kind: kindPause, Key: pauseKey, Ref: pauseKey, Value: encode(pauseValue{Mode: modePaused, Failures: 1})})
 			}))
 		}
 	})

@@ -42,7 +42,7 @@ func inBubble(t *testing.T, test func(t *testing.T, f *fixture)) {
 		t.Cleanup(f.platform.Close)
 		f.opts = Options{URL: "http://app.test/hook", List: "Orders", OnNotice: f.onNotice}
 		f.fail = func(Notice) bool { return false }
-		f.use(f.platform.Transport())
+		f.setTransport(f.platform.Transport())
 		test(t, f)
 		if f.room != nil {
 			require.NoError(t, f.room.Close())
@@ -50,8 +50,8 @@ func inBubble(t *testing.T, test func(t *testing.T, f *fixture)) {
 	})
 }
 
-// use replaces the client of the next Room.
-func (f *fixture) use(transport http.RoundTripper) {
+// setTransport replaces the client of the next Room.
+func (f *fixture) setTransport(transport http.RoundTripper) {
 	var err error
 	f.c, err = client.New(client.Config{BaseURL: f.platform.URL(), Token: f.platform.Token(), HTTPClient: &http.Client{Transport: transport}})
 	require.NoError(f.t, err)
@@ -192,7 +192,7 @@ func TestLostResponse(t *testing.T) {
 // TestPause: after a failure, one request is sent alone after the pause, which doubles, and Retry-After replaces it.
 func TestPause(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		f.use(f.platform.Transport())
+		f.setTransport(f.platform.Transport())
 		f.start()
 		f.inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 1})
 		sent := func() int { return len(f.platform.Outbox()) }
@@ -243,8 +243,8 @@ func TestPostponed(t *testing.T) {
 			fault.Status = status
 			f.inject(fault)
 			time.Sleep(35 * time.Second) // the first pause is 30 s
-			require.NoError(t, f.room.update(t.Context(), func(s *state) {
-				assert.NotZero(t, s.peekPause().Failures, "%d ends the pause", status)
+			require.NoError(t, f.room.update(t.Context(), func(s *storeTx) {
+				assert.NotZero(t, s.readPause().Failures, "%d ends the pause", status)
 			}))
 		})
 	}
@@ -365,8 +365,11 @@ func TestNewEvents(t *testing.T) {
 		f.start() // the webhook was archived, so a new one is needed
 		assert.Equal(t, 2, active())
 		f.start(five)
+		used := f.room.webhookID
 		time.Sleep(9 * time.Hour)
-		assert.Equal(t, 1, active(), "the release with five events uses the first webhook again, and does not archive it")
+		hooks := need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t)
+		require.Len(t, hooks, 1, "the release with five events uses the first webhook again")
+		assert.Equal(t, used, hooks[0].ID, "no process archives a webhook that a process uses")
 	})
 }
 
@@ -412,7 +415,7 @@ func TestArchivedByAnother(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()
 		hooks := need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t)
-		require.NoError(t, f.room.archive(t.Context(), hooks[0].ID))
+		require.NoError(t, f.room.archiveWebhook(t.Context(), hooks[0].ID))
 		time.Sleep(2 * time.Minute)
 		require.Len(t, need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t), 1)
 		need(f.room.Send(t.Context(), email("bounce+hb@mock.test", "1")))(t)
@@ -431,7 +434,7 @@ func TestLeaseBehindBacklog(t *testing.T) {
 			f.enqueue(fmt.Sprint(i), "ada@example.org")
 		}
 		f.claimed("99")
-		f.use(late{f.platform.Transport(), 10 * time.Second})
+		f.setTransport(slowTransport{f.platform.Transport(), 10 * time.Second})
 		f.start(func(o *Options) { o.Workers = 1 })
 		time.Sleep(time.Minute)
 		assert.Contains(t, f.got(), "unknown ada@example.org 99")
@@ -452,7 +455,7 @@ func TestOutageAfterQuietTime(t *testing.T) {
 		sendAll(0, 20)
 		time.Sleep(time.Minute) // quiet
 		require.Equal(t, 20, len(f.platform.Outbox()))
-		f.use(late{f.platform.Transport(), 5 * time.Second}) // all workers would send in this time
+		f.setTransport(slowTransport{f.platform.Transport(), 5 * time.Second}) // all workers would send in this time
 		f.start()
 		f.inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 503})
 		sendAll(20, 80)
@@ -486,7 +489,7 @@ func TestRetryAfter(t *testing.T) {
 		f.start()
 		for _, tt := range []struct {
 			failures int
-			sent     error
+			sendErr  error
 			want     time.Duration
 		}{
 			{1, errors.New("x"), 30 * time.Second},
@@ -497,7 +500,7 @@ func TestRetryAfter(t *testing.T) {
 			{1, errors.Join(client.ErrOutcomeUnknown, &client.Error{RetryAfter: time.Second}), 30 * time.Second},
 			{1, errors.Join(client.ErrOutcomeUnknown, &client.Error{RetryAfter: time.Minute}), time.Minute},
 		} {
-			assert.Equal(t, tt.want, f.room.pauseAfter(tt.failures, tt.sent), "%v", tt)
+			assert.Equal(t, tt.want, f.room.pauseDuration(tt.failures, tt.sendErr), "%v", tt)
 		}
 	})
 }
@@ -627,7 +630,7 @@ func TestExternal(t *testing.T) {
 // address is suppressed immediately.
 func TestOrderOfNotices(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		f.use(late{f.platform.Transport(), 5 * time.Second})
+		f.setTransport(slowTransport{f.platform.Transport(), 5 * time.Second})
 		calls := 0
 		f.fail = func(n Notice) bool { calls++; return n.Reason == Sent && calls <= 3 }
 		f.start()
@@ -639,16 +642,16 @@ func TestOrderOfNotices(t *testing.T) {
 	})
 }
 
-// late delays the response of a request to send.
-type late struct {
+// slowTransport delays the response of a request to send.
+type slowTransport struct {
 	http.RoundTripper
-	by time.Duration
+	delay time.Duration
 }
 
-func (l late) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := l.RoundTripper.RoundTrip(r)
+func (s slowTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := s.RoundTripper.RoundTrip(r)
 	if r.Method == http.MethodPost && r.URL.Path == "/v2/emails" {
-		time.Sleep(l.by)
+		time.Sleep(s.delay)
 	}
 	return resp, err
 }
@@ -682,7 +685,7 @@ func TestMatch(t *testing.T) {
 // TestCloseWaits: Close returns after the requests in progress have ended and their results are recorded.
 func TestCloseWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		f.use(late{f.platform.Transport(), 5 * time.Second})
+		f.setTransport(slowTransport{f.platform.Transport(), 5 * time.Second})
 		f.start()
 		f.enqueue("1", "ada@example.org")
 		sent := make(chan error, 1)

@@ -1,11 +1,8 @@
 package mailroom
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -33,9 +30,9 @@ const (
 	kindTimer      = "timer"      // written only by builds before the first release
 )
 
-// errOldForm reports an email in the form of these builds, which kept the state of a key in
+// errOldFormat reports an email in the format of these builds, which kept the state of a key in
 // the item of the kind "send". The Room cannot continue with such an email.
-var errOldForm = errors.New("mailroom: the store contains emails of a build before the first release: " +
+var errOldFormat = errors.New("mailroom: the store contains emails of a build before the first release: " +
 	"send them with this build, and then delete all items")
 
 // workKinds returns the kinds of items that wait for a worker.
@@ -78,149 +75,4 @@ type Store interface {
 	// AfterCommit calls f after the transaction in ctx has been committed. After a rollback,
 	// or if the store cannot observe the commit, it does not call f.
 	AfterCommit(ctx context.Context, f func())
-}
-
-// state is the state of a Room in a transaction. It keeps the first error. After an error,
-// it reads and changes nothing, and the transaction is rolled back.
-type state struct {
-	*Room
-	ctx context.Context
-	tx  Tx
-	err error
-}
-
-// update calls f in a transaction, and returns the error of the state.
-func (r *Room) update(ctx context.Context, f func(s *state)) error {
-	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
-		s := &state{Room: r, ctx: ctx, tx: tx}
-		f(s)
-		return s.err
-	})
-}
-
-func (s *state) get(kind, key string) (it Item, found bool) {
-	if s.err == nil {
-		it, found, s.err = s.tx.Get(s.ctx, kind, key)
-	}
-	return it, found
-}
-
-func (s *state) due(kind string, now time.Time, limit int) (items []Item) {
-	if s.err == nil {
-		items, s.err = s.tx.Due(s.ctx, kind, now, limit)
-	}
-	return items
-}
-
-func (s *state) byRef(kind, ref string) (items []Item) {
-	if s.err == nil {
-		items, s.err = s.tx.ByRef(s.ctx, kind, ref)
-	}
-	return items
-}
-
-func (s *state) delete(kind, key string) {
-	if s.err == nil {
-		s.err = s.tx.Delete(s.ctx, kind, key)
-	}
-}
-
-// put stores an item. If the item's time has come, put wakes a worker after the commit.
-func (s *state) put(it Item) {
-	if s.err != nil {
-		return
-	}
-	s.err = s.tx.Put(s.ctx, it)
-	s.wake(it)
-}
-
-func (s *state) wake(it Item) {
-	if q := s.queues[it.Kind]; q != nil && !it.Due.After(time.Now()) {
-		s.store.AfterCommit(s.ctx, q.wake)
-	}
-}
-
-// getOrInsert returns an item, and locks it until the transaction ends. If the item does
-// not exist, getOrInsert inserts it. Otherwise there would be nothing to lock, and another
-// transaction could insert the item in the meantime. Like put, it wakes a worker.
-func (s *state) getOrInsert(it Item) (_ Item, inserted bool) {
-	for s.err == nil {
-		if inserted, s.err = s.tx.Insert(s.ctx, it); inserted {
-			break
-		}
-		if old, found := s.get(it.Kind, it.Key); found {
-			return old, false
-		} // another transaction has deleted the item in between
-	}
-	s.wake(it)
-	return it, inserted
-}
-
-// nothing is the wait of a worker that found nothing to do.
-const nothing = time.Duration(-1)
-
-// take calls f in a transaction with the item with the key, or with the earliest item of
-// the kind if key is "". It returns the wait that f returns. If the time of the item comes
-// soon, take returns this wait and does not call f. Otherwise, if there is nothing to do,
-// the wait is the constant nothing.
-func take[T any](ctx context.Context, r *Room, kind, key string, f func(s *state, it Item, v T) time.Duration) (wait time.Duration, err error) {
-	err = r.update(ctx, func(s *state) {
-		now := time.Now()
-		var it Item
-		if key != "" {
-			it, _ = s.get(kind, key)
-		} else if due := s.due(kind, now, 1); len(due) > 0 {
-			it = due[0]
-		}
-		v, err := decode[T](it)
-		wait = it.Due.Sub(now)
-		switch {
-		case it.Due.IsZero(), wait > overdue: // later, another job does the work
-			wait = nothing
-		case wait > 0: // can be a difference between clocks
-		case err != nil:
-			wait = nothing
-			s.setAside(it, err)
-		default:
-			wait = f(s, it, v)
-		}
-	})
-	return wait, err
-}
-
-// setAside delays an item that cannot be decoded, so it does not block others.
-func (s *state) setAside(it Item, err error) {
-	it.Due = time.Now().Add(time.Hour)
-	s.opts.Logger.ErrorContext(s.ctx, "mailroom: item not decoded", "again", it.Due, "error", err)
-	s.put(it)
-}
-
-// read decodes an item, and keeps the error.
-func read[T any](s *state, it Item) T {
-	v, err := decode[T](it)
-	if s.err == nil {
-		s.err = err
-	}
-	return v
-}
-
-// decode reads the value of an item. If the item does not exist, it returns the zero value.
-func decode[T any](it Item) (v T, err error) {
-	if len(it.Value) > 0 {
-		if err = json.Unmarshal(it.Value, &v); err != nil {
-			err = fmt.Errorf("mailroom: item %s %q: %w", it.Kind, it.Key, err)
-		}
-	}
-	return v, err
-}
-
-// encode encodes a value of this package, which cannot fail. It replaces invalid UTF-8,
-// because a store accepts only UTF-8 as the value of an item. The body of an event may
-// contain invalid UTF-8, for example if it quotes a mail server.
-func encode(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("mailroom: %v", err))
-	}
-	return bytes.ToValidUTF8(b, []byte("\uFFFD"))
 }

@@ -11,35 +11,35 @@ import (
 // and global unsubscriptions, and when the platform adds an entry to its own suppression
 // list.
 func (r *Room) Suppress(ctx context.Context, pattern string) error {
-	return r.update(ctx, func(s *state) { s.suppress(pattern, Suppressed) })
+	return r.update(ctx, func(s *storeTx) { s.suppress(pattern, Suppressed) })
 }
 
 // Unsuppress removes an address or a pattern from the Room's suppression list. To change
 // the platform's list, use [client.SuppressedEmails.Remove].
 func (r *Room) Unsuppress(ctx context.Context, pattern string) error {
-	return r.update(ctx, func(s *state) { s.delete(kindSuppressed, storable(normal(pattern))) })
+	return r.update(ctx, func(s *storeTx) { s.delete(kindSuppressed, storable(normalizeAddress(pattern))) })
 }
 
 // Suppression returns the reason why the Room does not send to an address, or "" if it
 // does.
 func (r *Room) Suppression(ctx context.Context, address string) (reason Reason, err error) {
-	err = r.update(ctx, func(s *state) { reason = s.suppression(address) })
+	err = r.update(ctx, func(s *storeTx) { reason = s.suppression(address) })
 	return reason, err
 }
 
-func (s *state) suppress(pattern string, reason Reason) {
-	s.getOrInsert(Item{Kind: kindSuppressed, Key: storable(normal(pattern)), Value: encode(reason)})
+func (s *storeTx) suppress(pattern string, reason Reason) {
+	s.getOrInsert(Item{Kind: kindSuppressed, Key: storable(normalizeAddress(pattern)), Value: encode(reason)})
 }
 
-func (s *state) suppression(address string) Reason {
-	address = normal(address)
+func (s *storeTx) suppression(address string) Reason {
+	address = normalizeAddress(address)
 	patterns := []string{address}
 	if i := strings.LastIndexByte(address, '@'); i >= 0 {
 		patterns = append(patterns, "*"+address[i:], address[:i]+"@*")
 	}
 	for _, pattern := range patterns {
 		if it, found := s.get(kindSuppressed, storable(pattern)); found {
-			return read[Reason](s, it)
+			return valueOf[Reason](s, it)
 		}
 	}
 	return ""

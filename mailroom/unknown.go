@@ -19,9 +19,9 @@ const unknownRef = "unknown" // the Ref of all items of the kind "unknown"
 // event, for example when the recipient opens the email. For the others, an operator must
 // call [Room.Resolve].
 func (r *Room) Unknown(ctx context.Context) (list []Unresolved, err error) {
-	err = r.update(ctx, func(s *state) {
+	err = r.update(ctx, func(s *storeTx) {
 		for _, it := range s.byRef(kindUnknown, unknownRef) {
-			list = append(list, read[Unresolved](s, it))
+			list = append(list, valueOf[Unresolved](s, it))
 		}
 	})
 	return list, err
@@ -31,15 +31,15 @@ func (r *Room) Unknown(ctx context.Context) (list []Unresolved, err error) {
 // wasSent is true, the outcome becomes [Sent]. Otherwise, the Room sends the email again. If
 // the outcome of the key is not unknown, Resolve changes nothing, and found is false.
 func (r *Room) Resolve(ctx context.Context, key string, wasSent bool) (found bool, err error) {
-	err = r.update(ctx, func(s *state) {
+	err = r.update(ctx, func(s *storeTx) {
 		it, _ := s.get(kindMail, key)
-		m := read[mail](s, it)
+		m := valueOf[mailValue](s, it)
 		switch found = m.State == Unknown; {
 		case found && wasSent:
 			m.State, m.Detail = Sent, "resolved by an operator"
-			s.settle(key, m)
+			s.recordOutcome(key, m)
 		case found:
-			s.enqueueAgain(key, time.Now(), "", mail{Submission: m.Submission})
+			s.requeue(key, time.Now(), "", mailValue{Submission: m.Submission})
 		}
 	})
 	return found, err

@@ -1,0 +1,50 @@
+package mailroom
+
+import (
+	"context"
+	"time"
+)
+
+// workFunc handles the item with the key, or any due item if key is "".
+type workFunc func(ctx context.Context, key string) (wait time.Duration, err error)
+
+// runLoop calls work until the Room is closed. If work handled an item, runLoop calls it again
+// immediately. Otherwise, runLoop first waits for the wakeup, but not longer than the interval.
+func (r *Room) runLoop(w wakeup, interval time.Duration, work workFunc) {
+	ctx := r.closing
+	for ctx.Err() == nil {
+		wait, err := work(ctx, "")
+		if err != nil && ctx.Err() == nil {
+			r.opts.Logger.ErrorContext(ctx, "mailroom: store failed", "error", err)
+		}
+		if wait == 0 && err == nil {
+			w.wake() // other work may remain for another worker
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-w:
+		case <-time.After(interval):
+		}
+	}
+}
+
+// wakeup interrupts the wait of a loop. If no loop waits, the next loop does not wait.
+type wakeup chan struct{}
+
+func (w wakeup) wake() {
+	select {
+	case w <- struct{}{}:
+	default:
+	}
+}
+
+// exponential returns the delay after a number of failures. It begins with first, and doubles
+// up to limit.
+func exponential(first time.Duration, failures int, limit time.Duration) time.Duration {
+	d := min(first, limit)
+	for ; failures > 1 && d < limit; failures-- {
+		d = min(2*d, limit)
+	}
+	return d
+}

@@ -1,0 +1,114 @@
+package mailroom
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+)
+
+// Options configures a [Room]. OnNotice is required. The zero values of the other fields
+// are good defaults.
+type Options struct {
+	// OnNotice is called for each notice, in a transaction of the store, which ctx carries.
+	// If OnNotice returns an error or panics, the transaction is rolled back, and the Room
+	// calls OnNotice again after a pause. The pause begins with 2 s and doubles up to one hour.
+	// Therefore writes in the transaction happen exactly once, but other effects can happen
+	// again.
+	//
+	// OnNotice must be safe for concurrent use. It must not call the platform, because the
+	// transaction stays open during the call, and it must not call [Room.Close], which waits
+	// for OnNotice. It can call [Room.Enqueue] and [Room.Resolve] with ctx. If it calls them
+	// with the key of the notice, PostgreSQL can detect a deadlock with another worker. The
+	// Room repeats the transaction that PostgreSQL then rolls back.
+	OnNotice func(ctx context.Context, n Notice) error
+
+	// Observe, if not nil, is called for metrics after each call of OnNotice, when its
+	// transaction has ended. It must be safe for concurrent use and must not block.
+	Observe func(ctx context.Context, o Observation)
+
+	// URL is the URL at which the platform reaches the Room. The Room creates a webhook with
+	// this URL, or no webhook if URL is empty.
+	URL string
+
+	// Events are the events of the webhook. The default is [DefaultEvents].
+	Events []events.Name
+
+	// List is the name of a list for emails without a ListID. The Room creates the list and
+	// accepts its policy. Do not add contacts to this list. While the list is empty, only
+	// the suppression list causes rejections. By default, emails have no list.
+	List string
+
+	// Workers is the number of concurrent requests to send. The default is 4.
+	Workers int
+
+	// External is for a store with a job queue, such as contrib/riverjobs. With External, Start
+	// starts no workers, because the queue calls [Room.Work]. An item may have no job, for
+	// example because it was stored before the application used the queue. Every 15 minutes,
+	// the Room therefore stores the items again that are overdue for 15 minutes, so that the
+	// queue gets jobs for them.
+	External bool
+
+	// SendTimeout limits each call to send an email, with its retries. The default is
+	// 20 s.
+	SendTimeout time.Duration
+
+	// Pause is the pause after a failed request. It doubles with each further failure, up to
+	// 20 times Pause. The default is 30 s, so a pause is at most 10 minutes.
+	Pause time.Duration
+
+	// RetryFor is how long the Room sends an email again if the platform does not accept it for
+	// a temporary reason. The time begins with the first request. At the end of this time, the
+	// outcome is [Failed]. The default is 24 hours.
+	RetryFor time.Duration
+
+	// KeepSent is how long the store keeps the key of an email after its outcome is known. When
+	// the key has been deleted, Enqueue with the same key sends another email. By default, keys
+	// are kept forever.
+	KeepSent time.Duration
+
+	// Webhook contains further options of the handler. The Room sets Once.
+	Webhook webhook.Options
+
+	// Logger receives failures at warn and error level. The default is slog.Default.
+	Logger *slog.Logger
+}
+
+// DefaultEvents returns the events that [Notice] needs and the events that resolve
+// unknown outcomes.
+func DefaultEvents() []events.Name {
+	return []events.Name{
+		events.NameEmailBounced, events.NameEmailReportedAsSpam, events.NameEmailRejected, events.NameEmailError,
+		events.NameContactUnsubscribed, events.NameEmailGlobalUnsubscribed, events.NameSuppressedEmailAdded,
+		events.NameEmailOpened, events.NameEmailClicked,
+	}
+}
+
+func (o Options) withDefaults() Options {
+	if o.Events == nil {
+		o.Events = DefaultEvents()
+	}
+	o.Workers = cmp.Or(o.Workers, 4)
+	o.SendTimeout = cmp.Or(o.SendTimeout, 20*time.Second)
+	o.Pause = cmp.Or(o.Pause, 30*time.Second)
+	o.RetryFor = cmp.Or(o.RetryFor, 24*time.Hour)
+	o.Logger = cmp.Or(o.Logger, slog.Default())
+	o.Webhook.Logger = cmp.Or(o.Webhook.Logger, o.Logger)
+	return o
+}
+
+func (o Options) check() error {
+	switch {
+	case o.OnNotice == nil:
+		return errors.New("mailroom: OnNotice must not be nil")
+	case o.Webhook.Once != nil:
+		return errors.New("mailroom: Webhook.Once must be nil, because the Room deduplicates in its store")
+	case o.Workers < 0 || min(o.SendTimeout, o.Pause, o.RetryFor, o.KeepSent) < 0:
+		return errors.New("mailroom: Workers and durations must not be negative")
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package mailroom
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"example.com/emailplatform/client"
+)
+
+// recordResult calls storeResult until it succeeds. After Close, it gives up after three
+// attempts. The outcome then becomes unknown when the lease of the request ends.
+func (r *Room) recordResult(ctx context.Context, key string, m mailValue, email client.SubmittedEmail, sendErr error) error {
+	for n := 1; ; n++ {
+		err := r.storeResult(ctx, key, m, email, sendErr)
+		if err == nil {
+			return nil
+		}
+		r.opts.Logger.ErrorContext(ctx, "mailroom: email outcome not recorded",
+			"key", key, "email_id", email.ID, "outcome", client.ResultOfSend(sendErr), "error", err)
+		select {
+		case <-r.closing.Done():
+			if n >= 3 {
+				return err
+			}
+			time.Sleep(time.Second)
+		case <-time.After(exponential(time.Second, n, time.Minute)):
+		}
+	}
+}
+
+// storeResult stores the result of a request, unless the outcome is already known.
+func (r *Room) storeResult(ctx context.Context, key string, m mailValue, email client.SubmittedEmail, sendErr error) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	return r.update(ctx, func(s *storeTx) {
+		it, _ := s.get(kindMail, key)
+		current := valueOf[mailValue](s, it)
+		if current.Attempt != m.Attempt || current.State != sending && current.State != Unknown {
+			return // resolved in the meantime
+		}
+		s.updatePause(m.Started, sendErr)
+		m.State, m.EmailID = stateFromResult(sendErr), email.ID
+		if sendErr != nil {
+			m.Detail = sendErr.Error()
+		}
+		switch {
+		case m.State == Unknown && current.State == Unknown: // the lease ended first
+		case m.State == queued && time.Since(m.FirstStarted) < r.opts.RetryFor:
+			postponed := mailValue{Submission: m.Submission, FirstStarted: m.FirstStarted, Postponed: m.Postponed + 1}
+			s.requeue(key, time.Now().Add(r.backoff(postponed.Postponed)), m.EmailID, postponed)
+		case m.State == queued:
+			m.State = Failed
+			fallthrough
+		default:
+			s.recordOutcome(key, m)
+		}
+	})
+}
+
+// stateFromResult returns the state of an email after a request.
+func stateFromResult(sendErr error) Reason {
+	switch client.ResultOfSend(sendErr) {
+	case client.SendAccepted:
+		return Sent
+	case client.SendUnknown:
+		return Unknown
+	case client.SendRejected:
+		if errors.Is(sendErr, client.ErrRejected) {
+			return Rejected
+		}
+		return Failed
+	case client.SendLater:
+	}
+	return queued
+}
+
+// recordOutcome records an outcome, and the notice about it. If OnNotice has not handled the
+// notice of an earlier outcome yet, the new notice replaces it.
+func (s *storeTx) recordOutcome(key string, m mailValue) {
+	var due time.Time
+	n := Notice{
+		Reason: m.State, Address: normalizeAddress(m.Submission.To), Key: key, EmailID: m.EmailID, Detail: m.Detail, Time: time.Now(),
+	}
+	if m.State == Unknown {
+		s.opts.Logger.WarnContext(s.ctx, "mailroom: email outcome unknown", "key", key, "error", m.Detail)
+		u := Unresolved{key, m.Submission.To, m.Started, m.Detail}
+		s.put(Item{Kind: kindUnknown, Key: key, Ref: unknownRef, Due: m.Started, Value: encode(u)})
+	} else {
+		s.delete(kindUnknown, key)
+		m.Submission = nil
+		if s.opts.KeepSent > 0 {
+			due = time.Now().Add(s.opts.KeepSent)
+		}
+	}
+	s.putMail(key, due, m)
+	s.putNotice(outcomeKey(key), n)
+}
+
+// expire handles a key whose time has come: a process ended while it sent the email, or
+// the outcome has been known for KeepSent.
+func (r *Room) expire(ctx context.Context, _ string) (wait time.Duration, err error) {
+	return withDueItem(ctx, r, kindMail, "", func(s *storeTx, it Item, m mailValue) time.Duration {
+		if m.State == sending {
+			m.State, m.Detail = Unknown, "the process ended while it sent the email"
+			s.recordOutcome(it.Key, m)
+		} else {
+			s.delete(kindMail, it.Key)
+		}
+		return 0
+	})
+}
