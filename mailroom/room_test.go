@@ -365,6 +365,7 @@ func TestNewEvents(t *testing.T) {
 		f.start() // the webhook was archived, so a new one is needed
 		assert.Equal(t, 2, active())
 		f.start(five)
+		<-f.room.connected
 		used := f.room.webhookID
 		time.Sleep(9 * time.Hour)
 		hooks := need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t)
