@@ -25,10 +25,10 @@
 //	}
 //	fmt.Println(email.ID, email.Status)
 //
-// Each kind of resource has a service with a method for each operation. The context of a
-// call limits the whole call, including retries and the wait for the rate limiter. In
-// this documentation, "Specification" refers to the file docs/specification.md in the
-// repository.
+// A [Client] has a service for each kind of resource, such as c.Emails, with a method for
+// each operation. The context of a call limits the whole call, including retries and the
+// wait for the rate limiter. In this documentation, "Specification" refers to the file
+// docs/specification.md in the repository.
 //
 // # Authentication
 //
@@ -50,28 +50,31 @@
 // # Errors
 //
 // Service methods return an [*Error], which contains the operation, the response and the
-// number of attempts. Only [Contacts.Import] can also return an error that combines
-// several errors. The file docs/errors.md lists the sentinels for [errors.Is]:
+// number of attempts. Only [Contacts.Import] can also return an error that combines several
+// errors. To find the cause of an error, use [errors.Is] with the sentinels of this
+// package. The file docs/errors.md lists them with their remedies:
 //
 //	switch {
 //	case errors.Is(err, client.ErrNotQueued): // the platform rejected the email
 //	case errors.Is(err, client.ErrOutcomeUnknown): // do not send again without a check
 //	}
 //
-// If the call's context was canceled or has expired, the error wraps ctx.Err() and
-// context.Cause(ctx). [Config.Timeout] limits each attempt. If an attempt exceeds only
-// this timeout, the error wraps [context.DeadlineExceeded], but ctx.Err() is nil.
+// The context limits the whole call, and [Config.Timeout] limits each attempt. If the
+// context was canceled or has expired, the error wraps ctx.Err() and context.Cause(ctx). If
+// only an attempt exceeded its timeout, the error wraps [context.DeadlineExceeded], but
+// ctx.Err() is nil.
 //
-// A nil error means that the result is complete: a resource contains its id, a page
-// contains its items, the response to an import accounts for each contact, and an
-// iteration yields as many items as the platform reports. Fields that the specification
-// does not require may be zero.
+// The client accepts any 2xx status, not only the status that the specification names, and
+// then checks the body. Therefore a nil error means that the result is complete: a resource
+// contains its id, a page contains its items, the response to an import accounts for each
+// contact, and an iteration yields as many items as the platform reports. Fields that the
+// specification does not require may be zero.
 //
 // [ErrInvalidResponse] means that the client cannot use the response. Examples are a
 // redirect, HTML, a truncated body, a body larger than [Config.MaxResponseBytes] and
-// unexpected JSON. A 2xx response without a required field is also invalid; the error
-// then names the field, for example "data[3].list_id". If a 2xx response contains an
-// error, it can look like an empty list or a success. Therefore a page, the result of an
+// unexpected JSON. A 2xx response without a required field is also invalid. The error then
+// names the field, for example "data[3].list_id". If a 2xx response contains an error, the
+// response can look like an empty list or a success. Therefore a page, the result of an
 // import, and the response to a write without required fields are also invalid if they
 // contain an error.
 //
@@ -83,16 +86,13 @@
 //		// the platform created the list
 //	}
 //
-// Any 2xx status counts as a success, not only the status that the specification names.
-// However, if the body cannot be used, the error is ErrInvalidResponse.
-//
-// Platforms write some values differently, so the client accepts several forms. It
-// ignores unknown fields. An id or an integer may be text or a number, a time may be Unix
-// seconds, milliseconds or ISO 8601, and a known status may be in another letter case.
-// Any other value of the wrong type becomes the zero value, and [Config.Logger] and
-// [Observation].Ignored report it. Three kinds of values must have the right type,
-// because a zero value would hide a loss: the id of the resource, the fields of a
-// webhook, and the status in the response to [Emails.Send].
+// Platforms write some values differently, so the client accepts several forms. An id or an
+// integer may be text or a number, a time may be Unix seconds, milliseconds or ISO 8601,
+// and a known status may be in another letter case. Any other value of the wrong type
+// becomes the zero value, and [Config.Logger] and [Observation].Ignored report it. However,
+// three kinds of values must have the right type, because a zero value would hide a loss:
+// the id of the resource, the fields of a webhook, and the status in the response to
+// [Emails.Send]. The client ignores unknown fields.
 //
 // # Confirmed writes
 //
@@ -118,11 +118,12 @@
 // either, the error matches [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client
 // returns the resource together with the error.
 //
-// If the time passed to Campaigns.Schedule is in the past, the platform sends the
-// campaign immediately, so the response need not contain the time. If the time is in
-// the future, the response may contain a later time, because the platform's clock may
-// be ahead. The client accepts a later time if it is at most one minute after the
-// client's current time, or not after the campaign's updated_on.
+// The response to Campaigns.Schedule can contain another time than the call. If the time of
+// the call is in the past, the platform sends the campaign immediately, so the client
+// accepts any time. If the time is in the future, the platform may still send the campaign
+// at once, because its clock may be ahead. Therefore the client accepts a later time if it
+// is at most one minute after the client's current time, or not after the campaign's
+// updated_on.
 //
 // # Retries
 //
@@ -144,12 +145,11 @@
 //	401                               new token, below    new token, below
 //	another 4xx                       fail                fail
 //
-// "Maybe done" means that the platform may have processed the request. If any attempt of
-// a failed call is "maybe done", the error matches [ErrOutcomeUnknown], unless the call
-// is a GET. An error that matches neither ErrOutcomeUnknown nor [ErrNotQueued] means
-// that the failed request changed nothing. The file docs/errors.md describes the record
-// that remains on the platform after an ErrNotQueued, and how to resolve an unknown
-// outcome.
+// "Maybe done" means that the platform may have processed the request. If any attempt of a
+// failed call is "maybe done", the error matches [ErrOutcomeUnknown], unless the call is a
+// GET. An error that matches neither ErrOutcomeUnknown nor [ErrNotQueued] means that the
+// failed request changed nothing. The file docs/errors.md describes how to resolve an
+// unknown outcome, and the record that remains on the platform after an ErrNotQueued.
 //
 // A 4xx status other than 408 means that the platform rejected the request and did not
 // process it (see "Error codes" in docs/decisions.md). A 503 has this meaning only if it
@@ -183,13 +183,13 @@
 // [ImportOptions].NoRepeat), and a repeated SuppressedEmails.Remove removes an address that
 // was added again. To prevent this, limit the call to one attempt with [WithMaxAttempts].
 //
-// One attempt is one request. By default, net/http itself resends some requests. Over
-// HTTP/2, it even resends requests that the platform may have processed. The client
-// prevents this for every [Config.HTTPClient], with one exception. If the platform has
-// closed an idle HTTP/1 connection, net/http resends the request on another connection,
-// but a request other than a GET only if it has written no byte. As a consequence, if an
-// HTTP/2 server rejects an unprocessed request without a body, the client must treat the
-// rejection as a lost connection.
+// One attempt is one request. By default, net/http itself resends some requests, over
+// HTTP/2 even requests that the platform may have processed. The client prevents this for
+// every [Config.HTTPClient]. Only if the platform has closed an idle HTTP/1 connection,
+// net/http still resends the request on another connection, but a request other than a GET
+// only if it has written no byte. Over HTTP/2, the prevention has a cost: if a server
+// rejects an unprocessed request without a body, the client must treat the rejection as a
+// lost connection.
 //
 // # Pagination
 //
@@ -204,7 +204,7 @@
 //
 // Each loop over an iterator sends its own requests, the first when the loop begins. If a
 // request fails, the iteration yields all earlier items and ends with the error. The page
-// size is 100 unless PerPage is set. [Prefetch] requests pages in advance.
+// size is 100 unless PerPage is set. With [Prefetch], the client requests pages in advance.
 //
 // The client checks that the list is complete. If the responses contain the total number
 // of items, the list ends after this number. Otherwise, the client requests pages until
@@ -249,12 +249,13 @@
 // all results.
 //
 // A goroutine of the client ends before the call or loop that started it. The only
-// exception is the goroutine that calls the [TokenSource], because several calls can
-// share its result. The client cancels the source's context after [Config.Timeout], or
-// when no call waits for a required token. If the source ignores its context, the client
-// continues without it one second later.
+// exception is the goroutine that calls the [TokenSource], because several calls can share
+// the token. The client cancels the context of the source after [Config.Timeout], or when
+// all calls that waited for the token have ended. If the source ignores its context, the
+// client stops waiting one second later.
 //
-// Some callbacks run on another goroutine. If such a callback panics or calls [runtime.Goexit] (for example,
-// in testing.T.FailNow), the client's method that runs the callback waits for its pending requests, and then
-// panics or exits in the same way on the caller's goroutine.
+// Some of your callbacks run on another goroutine. If such a callback panics or calls
+// [runtime.Goexit] (for example, in testing.T.FailNow), the method of the client that
+// called it waits for its pending requests. Then the method panics or exits in the same way
+// on your goroutine.
 package client

@@ -25,10 +25,11 @@
 //
 // # Payload types
 //
-// Any event can arrive in either JSON envelope, the compliance envelope or the general
-// envelope. An Email.Bounced or Email.ReportedAsSpam event has one of four payload types,
-// depending on how the email was sent. Every other event name has only one payload type.
-// The documentation of [Data] lists the payload types.
+// The JSON of an event consists of an envelope and its data. The specification defines two
+// envelopes, the compliance envelope and the general envelope. Parse accepts any event in
+// either of them. The data of an Email.Bounced or Email.ReportedAsSpam event has one of
+// four payload types, depending on how the email was sent. Every other event name has only
+// one payload type. The documentation of [Data] lists them.
 //
 // Fields can be in any order, and their names are case-sensitive. If a field is
 // duplicated, Parse uses the last value. If a field is missing, Parse sets it to its
@@ -36,21 +37,21 @@
 //
 // # Null, absent and zero
 //
-// The Go type of a field shows whether it can be null or absent. A field that can be null
-// is a [Null], an [ID], a [time.Time] or a slice, whose zero value represents null. A
-// field that can be absent is a pointer or a slice, and is nil if it is absent. Fields of
-// all other types are always present and never null.
+// The Go type of a field shows whether the specification allows it to be null or absent. A
+// field that can be null is a [Null], an [ID], a [time.Time] or a slice, whose zero value
+// represents null. A field that can be absent is a pointer or a slice, and is nil if it is
+// absent. Fields of all other types are always present and never null.
 //
-// In JSON, a time is Unix seconds or ISO 8601; in Go, it is a [time.Time]. Parse accepts
-// both forms in each field. Unix seconds can also be a string, have a fraction or be
-// milliseconds. Parse converts them to a time in UTC, and converts 0 to the zero time.
+// In JSON, a time is Unix seconds or ISO 8601. Parse accepts both forms in each field. Unix
+// seconds can also be a string, have a fraction or be milliseconds. In Go, each time is a
+// [time.Time]. Parse converts Unix seconds to a time in UTC, and 0 to the zero time.
 //
 // # Unknown events and fields
 //
-// The platform may add events, fields and values at any time, so Parse does not treat
-// them as errors. The data of an event with an unknown name is [Unknown]. To read unknown
+// The platform may add events, fields and values at any time, so Parse does not treat them
+// as errors. The data of an event with an unknown name is [Unknown]. To read unknown
 // fields, use [Event.Raw] or [Event.RawData]. Parse keeps unknown enumeration values
-// unchanged. It ignores the letter case of known values and event names.
+// unchanged, but ignores the letter case of known values and event names.
 //
 // # Errors
 //
@@ -59,12 +60,13 @@
 // invalid, Parse returns no error:
 //
 //   - A field with the wrong type is zero, and [Event.Mismatch] reports it. The handler in
-//     package webhook logs these errors. Ids may be numbers or strings, and numbers may
-//     be strings or written as 42.0.
-//   - If the address of the contact, the id of the contact, email, list or campaign, or the
-//     category of a bounce has the wrong type, the data is [Unknown], which contains the
-//     error and the valid fields. Therefore, in another payload type, an empty address, id
-//     or category was empty, null or absent in the delivery, or its object was an empty array.
+//     package webhook logs these errors. It is not an error if an id is a number or a
+//     string, or if a number is a string or written as 42.0.
+//   - Without some values, a handler could miss the event's subject: the address of the
+//     contact, the id of the contact, email, list or campaign, and the category of a
+//     bounce. If such a value has the wrong type, the data is [Unknown], which contains the
+//     error and the valid fields. So in all other payload types, a value of these that is
+//     empty was empty, null or absent in the delivery, or its object was an empty array.
 //   - If the data does not match any payload type of the event, it is [Unknown] too.
 //
 // Parse never panics. Its time and memory are proportional to the length of the body,
@@ -72,10 +74,10 @@
 //
 // # Encoding
 //
-// For a parsed event or its copy, [json.Marshal] returns the original JSON value,
-// including unknown fields, with the changes that you made. If you change an array,
-// unknown fields of its elements are lost, because the changed array replaces the
-// original array. If you marshal only ev.Data, all unknown fields are lost.
+// You can change a parsed event or its copy and encode it. [json.Marshal] then returns the
+// original JSON value, including unknown fields, with your changes. If you change an array,
+// unknown fields of its elements are lost, because the changed array replaces the original
+// array. If you marshal only ev.Data, all unknown fields are lost.
 //
 // To test a receiver, fill in an [Event] and marshal it:
 //

@@ -1,10 +1,12 @@
-// Package mailroom sends emails at most once. It passes their outcomes, and later bounces, complaints and
-// unsubscriptions, to one function of the application.
+// Package mailroom sends emails at most once. It passes their outcomes, and later bounces,
+// complaints and unsubscriptions, to one function of the application.
 //
-// A Room keeps its state in a [Store], which several processes can share. Package contrib/sqlstore
-// implements Store for PostgreSQL and SQLite with database/sql, for up to 10 emails per second (measured
-// in docs/performance.md). To send more emails from several machines, use module contrib/riverjobs, which
-// runs a Room with the job queue River. This code starts a Room and sends an email:
+// A [Room] is an outbox: [Room.Enqueue] stores an email, in the application's transaction if there
+// is one, and the Room sends the email in the background. Its other part is the platform's webhook,
+// which receives the events. A Room keeps its state in a [Store], which several processes can
+// share. Package contrib/sqlstore implements Store for PostgreSQL and SQLite with database/sql, and
+// module contrib/riverjobs with River, a job queue for several machines. This code starts a Room
+// and sends an email:
 //
 //	room, err := mailroom.New(c, store, mailroom.Options{
 //		URL:  "https://shop.example.com/hook",
@@ -30,42 +32,48 @@
 //
 // # Sending
 //
-// The Room sends an email of the outbox at most once. If the request to the platform fails, the next step
-// depends on what the platform did:
+// If the request to the platform fails, the next step depends on what the platform did:
 //
-//   - If the platform certainly did not process the request, the Room sends the email
-//     again later, for at most [Options].RetryFor.
-//   - If the platform may have processed the request, the outcome is unknown, and the
-//     Room does not send the email again. The Room then waits for an event, or looks up
-//     an email with the same address and subject, to learn the outcome.
-//   - If the outcome stays unknown, [Room.Unknown] returns the email, and an operator
-//     decides with [Room.Resolve].
+//   - If the platform certainly did not process the request, the Room sends the email again later,
+//     for at most [Options].RetryFor.
+//   - If the platform may have processed the request, the outcome is unknown, and the Room does not
+//     send the email again. To learn the outcome, the Room waits for an event of the email. If an
+//     event does not show which email it is about, the Room looks up the email and compares its
+//     address and subject.
+//   - If the outcome stays unknown, [Room.Unknown] returns the email, and an operator decides with
+//     [Room.Resolve].
 //
-// While the platform fails, each request could leave another email with an unknown outcome. Therefore,
-// after a failed request, all processes stop sending emails of the outbox for [Options].Pause. After the
-// pause, and after 30 s without a success, one worker sends one request, and all workers continue when it
-// succeeds. So at the start of an outage, each request in progress can have an unknown outcome, but later
-// only one request after each pause.
+// While the platform fails, each request could leave another email with an unknown outcome.
+// Therefore, after a failed request, all processes stop sending emails of the outbox for
+// [Options].Pause. Then one worker sends one request as a test, and all workers continue when it
+// succeeds. They test in the same way after 30 s without a success. So at the start of an outage,
+// each request in progress can have an unknown outcome, but later only one request after each
+// pause.
 //
 // # Notices
 //
-// When the Room handles an event, it stores the notice in the transaction that records the event as handled,
-// so no notice is lost. If the event does not contain the address, the key or the kind of bounce, the Room
-// looks up the email, with at most one lookup per second. If the platform still does not know the email or
-// its values after 4 hours, the notice does not contain them. If lookups fail for another reason, such as an
-// outage, the notice waits.
+// A notice is a call of [Options].OnNotice, for example for a bounce. When the Room handles an
+// event, it stores the notice in the transaction that records the event as handled, so no notice is
+// lost. OnNotice then runs in the transaction that deletes the notice. Therefore its writes in this
+// transaction happen exactly once.
 //
-// OnNotice runs in the transaction that deletes the notice. Therefore its writes in this transaction
-// happen exactly once. The outcome of a key precedes all other notices with this key. Otherwise, notices
-// have no order.
+// If the event does not contain the address, the key or the kind of bounce, the Room first looks up
+// the email, with at most one lookup per second. If the platform still does not know the email or
+// these values after 4 hours, the notice does not contain them. If lookups fail for another reason,
+// such as an outage, the notice waits.
+//
+// The outcome of a key precedes all other notices with this key. Otherwise, notices have no order.
 //
 // # Clocks
 //
-// The processes compare the times in the store with their own clocks. A wrong clock causes no duplicate
-// email, but it delays work, and an outcome may be unknown for a short time. In an outage, a process whose
-// clock is more than a minute slow also ignores the pauses of the others, so more outcomes are unknown. If
-// the clock of a process differs from the platform's clock by more than a minute, events do not resolve the
-// unknown outcomes of this process, so an operator must resolve them.
+// The processes compare the times in the store with their own clocks. A wrong clock causes no
+// duplicate email, but it delays work, and an outcome may be unknown for a short time. A difference
+// of more than a minute has two further consequences:
+//
+//   - In an outage, a process whose clock is slow ignores the pauses of the others, so more outcomes
+//     are unknown.
+//   - If the clock of a process differs from the platform's clock, events do not resolve the unknown
+//     outcomes of this process, so an operator must resolve them.
 //
 // # Start and shutdown
 //
@@ -74,10 +82,10 @@
 // deliveries with 503, so the platform retries them. If a process ends without [Room.Close], the outcomes of
 // its requests in progress are unknown.
 //
-// If a release has another [Options].URL or other [Options].Events, its processes create their own webhook
-// and keep the old one. So after a rollback, the processes of the earlier release can use the old webhook
-// again. While both webhooks exist, the platform delivers events for both, and the Room deduplicates the
-// events. The Room archives a webhook that no process has used for 8 hours, not counting the time without any
-// process. If the URL changed, the application must pass requests for the old URL to the Room during these 8
-// hours.
+// If a new release of your program changes [Options].URL or [Options].Events, its processes create
+// their own webhook and keep the old one. So after a rollback, the processes of the earlier release
+// can use the old webhook again. While both webhooks exist, the platform delivers each event for
+// both, and the Room deduplicates the events. If the URL changed, the application must pass
+// requests for the old URL to the Room too, until the Room archives the old webhook. It does so
+// when no process has used the webhook for 8 hours, not counting the time without any process.
 package mailroom

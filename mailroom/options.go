@@ -46,11 +46,11 @@ type Options struct {
 	// Workers is the number of concurrent requests to send. The default is 4.
 	Workers int
 
-	// External is for a store with a job queue, such as contrib/riverjobs. With External, Start
-	// starts no workers, because the queue calls [Room.Work]. An item may have no job, for
-	// example because it was stored before the application used the queue. Every 15 minutes,
-	// the Room therefore stores the items again that are overdue for 15 minutes, so that the
-	// queue gets jobs for them.
+	// External is for a store with a job queue, such as contrib/riverjobs. With External,
+	// Start starts no workers, because the queue calls [Room.Work]. An item may have no
+	// job, for example because it was stored before the application used the queue.
+	// Therefore, every 15 minutes, the Room again stores the items that are overdue for 15
+	// minutes, and the queue gets jobs for them.
 	External bool
 
 	// SendTimeout limits each call to send an email, with its retries. The default is

@@ -87,12 +87,14 @@ func (r *Room) start() {
 }
 
 // Work does the work of one [Item] if the item is still due: it sends an email, looks up an
-// email or calls OnNotice. With [Options].External, if [Item.IsWork] returns true for an
-// item, a job queue calls Work when the time of the item has come. Before Work sends an
-// email, it waits for at most 5 s until the Room has connected. If wait is positive, call
-// Work again after this time. If Work returns an error, call Work again too, because the
-// error is from the store, [ErrNotConnected], [ErrClosed] or the end of ctx. For an item that
-// is not work, the error does not end.
+// email or calls OnNotice. It is for job queues, with [Options].External. If [Item.IsWork]
+// returns true for an item, the queue calls Work when the time of the item has come. For
+// any other item, Work always returns an error.
+//
+// If wait is positive, call Work again after this time. If Work returns an error, call it
+// again too, because the error is from the store, [ErrNotConnected], [ErrClosed] or the end
+// of ctx. Before Work sends an email, it waits for at most 5 s until the Room has
+// connected.
 func (r *Room) Work(ctx context.Context, kind, key string) (wait time.Duration, err error) {
 	if err := r.beginCall(); err != nil {
 		return 0, err
