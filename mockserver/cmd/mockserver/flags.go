@@ -233,32 +233,15 @@ func parse(args []string, out io.Writer) (options, error) {
 	var o options
 	flags := newFlags("mockserver", serveUsage, out)
 	addrFlag(flags, &o.addr, "`address` to listen on; an address that is not loopback requires -token")
-	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated, or contain several with commas between them "+
-		"(default "+mockserver.DefaultToken+")",
-		list(func(text string) error { return o.addToken(text, false) }))
-	flags.Func("read-only-token",
-		"read-only access `token[:user-email[:account-id]]`; may be repeated, or contain several with commas between them",
-		list(func(text string) error { return o.addToken(text, true) }))
+	o.tokenFlags(flags)
+	o.deliveryFlags(flags)
 	flags.StringVar(&o.seed, "seed", "", "`file` with the baseline, which a reset restores; an existing -state file overrides it")
 	flags.StringVar(&o.state, "state", "",
 		"state `file`, loaded at startup and saved after changes; only one process can use it at a time")
-	flags.Func("retry-schedule", "`durations` to wait before each retry of a delivery, such as 1s,5s,2m; none disables retries", o.setSchedule)
-	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses, not only to loopback addresses")
-	flags.Func("allow-target",
-		"additional `host`, address or network to deliver to, such as host.docker.internal or 172.16.0.0/12; may be repeated, "+
-			"or contain several with commas between them", list(o.allowTarget))
 	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupMinInterval,
 		"`mode` that enforces one lookup per second: min_interval, token_bucket or fixed_window; unlimited disables the limit")
-	o.config.DeliveryConcurrency, o.config.AttemptTimeout = delivery.DefaultConcurrency, delivery.DefaultTimeout
-	flags.Func("delivery-concurrency",
-		fmt.Sprintf("maximum `number` of concurrent attempts to one webhook; with 1, only retries change the order (default %d)",
-			delivery.DefaultConcurrency), positive(&o.config.DeliveryConcurrency, strconv.Atoi, "4"))
-	flags.Func("attempt-timeout", fmt.Sprintf("maximum `duration` of a delivery attempt (default %v)", delivery.DefaultTimeout),
-		positive(&o.config.AttemptTimeout, time.ParseDuration, "10s"))
 	flags.Func("clock", "clock `mode` at startup: running or frozen (default running)", oneOf(&o.clock, "running", "frozen"))
 	flags.Func("now", "initial `timestamp` of the clock, such as 2026-01-02T15:04:05Z", o.setNow)
-	flags.Func("hash-function", "hash `function` for delivery signatures, sha256 or sha512 (default sha256)",
-		oneOf(&o.config.HashFunction, webhook.SHA256, webhook.SHA512))
 	flags.BoolVar(&o.config.RejectUnknownFields, "strict", false, "reject all requests with unknown fields or parameters")
 	flags.Func("quirks", "comma-separated `names` of deviations that the client accepts:\n"+strings.Join(mockserver.Quirks(), ", "), o.setQuirks)
 	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of random faults; 0 chooses a random seed")
@@ -273,11 +256,41 @@ func parse(args []string, out io.Writer) (options, error) {
 		return o, err
 	}
 	o.config.FreezeClock = o.clock == "frozen"
-	if sameFile(o.readyFile, o.state) || o.state != "" && sameFile(o.readyFile, o.state+".lock") ||
-		sameFile(o.readyFile, o.seed) || sameFile(o.state, o.seed) {
+	if o.sharedFile() {
 		return o, errors.New("-ready-file, -state and -seed must be different files")
 	}
 	return o, o.defaultToken()
+}
+
+func (o *options) tokenFlags(flags *flagSet) {
+	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated, or contain several with commas between them "+
+		"(default "+mockserver.DefaultToken+")",
+		list(func(text string) error { return o.addToken(text, false) }))
+	flags.Func("read-only-token",
+		"read-only access `token[:user-email[:account-id]]`; may be repeated, or contain several with commas between them",
+		list(func(text string) error { return o.addToken(text, true) }))
+}
+
+func (o *options) deliveryFlags(flags *flagSet) {
+	flags.Func("retry-schedule", "`durations` to wait before each retry of a delivery, such as 1s,5s,2m; none disables retries", o.setSchedule)
+	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses, not only to loopback addresses")
+	flags.Func("allow-target",
+		"additional `host`, address or network to deliver to, such as host.docker.internal or 172.16.0.0/12; may be repeated, "+
+			"or contain several with commas between them", list(o.allowTarget))
+	o.config.DeliveryConcurrency, o.config.AttemptTimeout = delivery.DefaultConcurrency, delivery.DefaultTimeout
+	flags.Func("delivery-concurrency",
+		fmt.Sprintf("maximum `number` of concurrent attempts to one webhook; with 1, only retries change the order (default %d)",
+			delivery.DefaultConcurrency), positive(&o.config.DeliveryConcurrency, strconv.Atoi, "4"))
+	flags.Func("attempt-timeout", fmt.Sprintf("maximum `duration` of a delivery attempt (default %v)", delivery.DefaultTimeout),
+		positive(&o.config.AttemptTimeout, time.ParseDuration, "10s"))
+	flags.Func("hash-function", "hash `function` for delivery signatures, sha256 or sha512 (default sha256)",
+		oneOf(&o.config.HashFunction, webhook.SHA256, webhook.SHA512))
+}
+
+// sharedFile reports whether two flags name the same file.
+func (o *options) sharedFile() bool {
+	return sameFile(o.readyFile, o.state) || o.state != "" && sameFile(o.readyFile, o.state+".lock") ||
+		sameFile(o.readyFile, o.seed) || sameFile(o.state, o.seed)
 }
 
 // sameFile reports whether two names refer to the same file. The file may not exist yet.
