@@ -2,6 +2,7 @@ package control
 
 import (
 	"cmp"
+	"context"
 	"iter"
 	"strconv"
 
@@ -54,6 +55,19 @@ type contactActionBody struct {
 	IDs    []string      `json:"ids" doc:"the ids of the contacts"`
 }
 
+func (c *Control) contactActions() map[contactAction]func(ctx context.Context, list, contact int64) error {
+	return map[contactAction]func(ctx context.Context, list, contact int64) error{
+		"unsubscribe": func(ctx context.Context, list, contact int64) error {
+			_, err := c.Platform.UnsubscribeContact(ctx, api.UnsubscribeContactRequestObject{ListID: list, ContactID: contact})
+			return err
+		},
+		"delete": func(ctx context.Context, list, contact int64) error {
+			_, err := c.Platform.DeleteContact(ctx, api.DeleteContactRequestObject{ListID: list, ContactID: contact})
+			return err
+		},
+	}
+}
+
 // actOnContacts performs an operation of the API for each contact, as the account's first
 // user with write access.
 func (c *Control) actOnContacts(r *request, in contactActionBody) (bulkResult, error) {
@@ -66,13 +80,7 @@ func (c *Control) actOnContacts(r *request, in contactActionBody) (bulkResult, e
 		ctx := platform.WithCaller(r.Context(), &platform.Caller{AccountID: l.AccountID, UserID: user.UserID, UserEmail: user.UserEmail})
 		for _, id := range in.IDs {
 			n, _ := strconv.ParseInt(id, 10, 64) // no contact has the id 0
-			var err error
-			if in.Action == "unsubscribe" {
-				_, err = c.Platform.UnsubscribeContact(ctx, api.UnsubscribeContactRequestObject{ListID: l.ID, ContactID: n})
-			} else {
-				_, err = c.Platform.DeleteContact(ctx, api.DeleteContactRequestObject{ListID: l.ID, ContactID: n})
-			}
-			out.add(id, err)
+			out.add(id, c.contactActions()[in.Action](ctx, l.ID, n))
 		}
 		c.Changes.Publish(activity.Records, nil)
 		return out, nil

@@ -75,7 +75,7 @@ func (c *Control) outbox() listing[platform.OutboxMessage, platform.Summary] {
 		filters: []filter[platform.OutboxMessage]{
 			whereAccount("the account that sent the messages", func(m platform.OutboxMessage) int64 { return m.AccountID }),
 			where(text("to", "the complete address of the recipient, ignoring case"), func(m platform.OutboxMessage) string { return m.To }),
-			where(choice("status", "the status of the messages", "delivered", "bounced"), func(m platform.OutboxMessage) string { return m.Status }),
+			where(choice("status", "the status of the messages", platform.OutboxStatuses()...), func(m platform.OutboxMessage) string { return m.Status }),
 			where(choice("sent_by", "the sending type of the messages", named(sendingTypes())...),
 				func(m platform.OutboxMessage) string { return string(m.SentBy) }),
 			whereID(idOf("campaign_id", "the id of the campaign that sent the messages"), func(m platform.OutboxMessage) int64 { return m.CampaignID }),
@@ -192,7 +192,7 @@ func (c *Control) actOnMessages(r *request, in actionBody) (actionResult, error)
 		ids = ids[:int(math.Round(float64(len(ids))*in.Percent/100))]
 	}
 	out := actionResult{bulkResult{IDs: []string{}}, []delivery.EventSummary{}}
-	act, before, done := c.action(in), c.Deliveries.NewestEvents(), map[string]bool{}
+	act, before, done := c.messageActions(in)[in.Action], c.Deliveries.NewestEvents(), map[string]bool{}
 	for _, id := range ids {
 		m, exists := c.Platform.Sent(id)
 		err := errors.New("message " + id + " does not match the parameters")
@@ -213,7 +213,7 @@ func (c *Control) actOnMessages(r *request, in actionBody) (actionResult, error)
 	return out, nil
 }
 
-func (c *Control) action(in actionBody) func(id string) error {
+func (c *Control) messageActions(in actionBody) map[messageAction]func(id string) error {
 	p := c.Platform
 	return map[messageAction]func(id string) error{
 		"bounce":             func(id string) error { return c.bounce(id, in.bounceBody) },
@@ -225,7 +225,7 @@ func (c *Control) action(in actionBody) func(id string) error {
 		"confirm":            p.Confirm,
 		"delete":             p.DeleteMessage,
 		"restore":            p.RestoreMessage,
-	}[in.Action]
+	}
 }
 
 func (c *Control) message(id string) (*platform.Record, error) {

@@ -19,8 +19,8 @@ func (c *Control) resourceRoutes() []route {
 	plain := func(w http.ResponseWriter, _, text string) { writePlain(w, []byte(text)) }
 	return []route{
 		listRoute("GET lists", c.lists()),
-		listRoute("GET campaigns", sendings(c.Platform.Campaigns, "campaigns", "incomplete", "scheduled", "delivering", "delivered")),
-		listRoute("GET workflows", sendings(c.Platform.Workflows, "workflows", "active", "inactive")),
+		listRoute("GET campaigns", sendings(c.Platform.Campaigns, "campaigns", platform.CampaignStatuses()...)),
+		listRoute("GET workflows", sendings(c.Platform.Workflows, "workflows", platform.WorkflowStatuses()...)),
 		handle("DELETE campaigns/{id}", byID(c.deleteCampaign)),
 		handle("GET campaigns/{id}/html", filled("campaign", c.Platform.FilledCampaign, "text/html", html), attributes),
 		handle("GET campaigns/{id}/text", filled("campaign", c.Platform.FilledCampaign, "text/plain", plain), attributes),

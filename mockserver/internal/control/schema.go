@@ -48,11 +48,8 @@ var types = sync.OnceValue(func() schema.Types {
 		reflect.TypeFor[events.BounceCategory](): named(events.BounceCategories()),
 		reflect.TypeFor[model.FaultAction]():     named(fault.Actions()),
 		reflect.TypeFor[webhook.HashFunction]():  {string(webhook.SHA256), string(webhook.SHA512)},
-		reflect.TypeFor[platform.LookupLimit](): {
-			platform.LookupMinInterval.String(), platform.LookupTokenBucket.String(),
-			platform.LookupFixedWindow.String(), platform.LookupUnlimited.String(),
-		},
-		reflect.TypeFor[waitKind](): {"message", "delivery", "request", "event"},
+		reflect.TypeFor[platform.LookupLimit]():  platform.LookupLimits(),
+		reflect.TypeFor[waitKind]():              {"message", "delivery", "request", "event"},
 		reflect.TypeFor[messageAction](): {
 			"bounce", "complain", "open", "click", "unsubscribe", "global-unsubscribe", "confirm", "delete", "restore",
 		},

@@ -77,7 +77,7 @@ func (c *Control) wait(r *request, in waitBody) (*waited, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
 	if in.For != nil {
-		return c.waitFor(ctx, in)
+		return c.waits()[*in.For](ctx, c, in)
 	}
 	account := or(in.AccountID, 0)
 	in.AccountID = nil
@@ -117,20 +117,24 @@ func waitProblem(err error) error {
 // waitKind is the name of a record kind, such as "delivery".
 type waitKind string
 
-func (c *Control) waitFor(ctx context.Context, in waitBody) (*waited, error) {
-	switch *in.For {
-	case "message":
-		return waitForRecords(ctx, c, in, c.outbox(), c.message)
-	case "delivery":
-		return waitForRecords(ctx, c, in, c.deliveries(), c.delivery)
-	case "request":
-		return waitForRecords(ctx, c, in, c.requests(), c.request)
-	default:
-		return waitForRecords(ctx, c, in, c.events(), c.event)
+func (c *Control) waits() map[waitKind]waitFunc {
+	return map[waitKind]waitFunc{
+		"message":  waitFor(c.outbox(), c.message),
+		"delivery": waitFor(c.deliveries(), c.delivery),
+		"request":  waitFor(c.requests(), c.request),
+		"event":    waitFor(c.events(), c.event),
 	}
 }
 
-// waitForRecords waits until a list contains enough records that match the filters.
+type waitFunc func(ctx context.Context, c *Control, in waitBody) (*waited, error)
+
+// waitFor returns a function that waits until a list contains enough records that match the filters.
+func waitFor[V, T, R any](l listing[V, T], record func(id string) (R, error)) waitFunc {
+	return func(ctx context.Context, c *Control, in waitBody) (*waited, error) {
+		return waitForRecords(ctx, c, in, l, record)
+	}
+}
+
 func waitForRecords[V, T, R any](
 	ctx context.Context, c *Control, in waitBody, l listing[V, T], record func(id string) (R, error),
 ) (*waited, error) {

@@ -30,6 +30,14 @@ func lookupNames() map[LookupLimit]string {
 	}
 }
 
+// LookupLimits returns the names of the algorithms.
+func LookupLimits() (names []string) {
+	for l := LookupMinInterval; lookupNames()[l] != ""; l++ {
+		names = append(names, lookupNames()[l])
+	}
+	return names
+}
+
 // String returns min_interval, token_bucket, fixed_window or unlimited.
 func (l LookupLimit) String() string { return cmp.Or(lookupNames()[l], "min_interval") }
 

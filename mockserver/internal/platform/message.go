@@ -89,6 +89,9 @@ func (m *message) inOutbox() bool {
 	return m.Status != messageRejected && m.Status != messageError && !m.Deleted
 }
 
+// OutboxStatuses returns the statuses of messages in the outbox.
+func OutboxStatuses() []string { return []string{messageDelivered, messageBounced} }
+
 func (m *message) value(name string) string {
 	v, _ := m.attribute(name)
 	return v

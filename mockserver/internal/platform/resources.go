@@ -30,13 +30,18 @@ func (l *list) mayBeSentTo(loc ...any) error {
 	return apierror.Conflict("policy_not_accepted", fmt.Sprintf("the anti-spam policy of list %d has not been accepted", l.ListID), loc...)
 }
 
-// The statuses of a campaign, in chronological order.
+// If you add a status, add it to CampaignStatuses or WorkflowStatuses.
 const (
 	campaignIncomplete = "incomplete"
 	campaignScheduled  = "scheduled"
 	campaignDelivering = "delivering"
 	campaignDelivered  = "delivered"
 )
+
+// CampaignStatuses returns the statuses of a campaign, in chronological order.
+func CampaignStatuses() []string {
+	return []string{campaignIncomplete, campaignScheduled, campaignDelivering, campaignDelivered}
+}
 
 type campaign struct {
 	api.Campaign
@@ -62,6 +67,9 @@ const (
 	workflowActive   = "active"
 	workflowInactive = "inactive"
 )
+
+// WorkflowStatuses returns the statuses of a workflow.
+func WorkflowStatuses() []string { return []string{workflowActive, workflowInactive} }
 
 func workflowWire(w *api.Workflow) api.Workflow {
 	out := *w
