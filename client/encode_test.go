@@ -74,7 +74,7 @@ func bodyTypes() (types []reflect.Type) {
 		return ErrServer
 	})
 	for _, op := range allOperations() {
-		_, _ = op.call(env{c, knownFixture(), context.Background(), nil})
+		_, _ = op.call(env{c, knownRecords(), context.Background(), nil})
 	}
 	return types
 }

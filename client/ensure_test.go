@@ -394,7 +394,7 @@ func (r *receiver) bounce() {
 
 func TestFind(t *testing.T) {
 	withPlatform(t, func(t *testing.T, p *platform) {
-		c, f, ctx := p.clean, p.fixture(), t.Context()
+		c, rec, ctx := p.clean, p.createRecords(), t.Context()
 		for i := range 120 { // more items than fit on the first page
 			must(t)(c.Lists.Create(ctx, ListCreate{Name: fmt.Sprint("list ", i)}))
 			must(t)(c.Templates.Create(ctx, TemplateCreate{Name: fmt.Sprint("template ", i)}))
@@ -416,8 +416,8 @@ func TestFind(t *testing.T) {
 			t.Errorf("got %+v, %v", campaign, err)
 		}
 		before := len(p.Requests())
-		contact, err := c.Contacts.Find(ctx, f.list, "ANN@example.com")
-		if asked := len(p.Requests()) - before; err != nil || contact.ID != f.contact || asked != 1 {
+		contact, err := c.Contacts.Find(ctx, rec.list, "ANN@example.com")
+		if asked := len(p.Requests()) - before; err != nil || contact.ID != rec.contact || asked != 1 {
 			t.Errorf("got %+v, %v by %d requests", contact, err, asked)
 		}
 	})
@@ -425,9 +425,9 @@ func TestFind(t *testing.T) {
 
 func TestFindNotFound(t *testing.T) {
 	withPlatform(t, func(t *testing.T, p *platform) {
-		c, f := p.clean, p.fixture()
+		c, rec := p.clean, p.createRecords()
 		for name, find := range map[string]func(context.Context, string) error{
-			"contact":  func(ctx context.Context, email string) error { return last(c.Contacts.Find(ctx, f.list, email)) },
+			"contact":  func(ctx context.Context, email string) error { return last(c.Contacts.Find(ctx, rec.list, email)) },
 			"list":     func(ctx context.Context, name string) error { return last(c.Lists.Find(ctx, name)) },
 			"campaign": func(ctx context.Context, name string) error { return last(c.Campaigns.Find(ctx, name)) },
 			"template": func(ctx context.Context, name string) error { return last(c.Templates.Find(ctx, name)) },

@@ -79,9 +79,9 @@ func TestFaultMatrix(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			for _, times := range []int{2, 3} {
 				withPlatform(t, func(t *testing.T, p *platform) {
-					fx := p.fixture()
+					rec := p.createRecords()
 					for _, op := range allOperations() {
-						callUnderFault(t, p, fx, op, f, times)
+						callUnderFault(t, p, rec, op, f, times)
 					}
 				})
 			}
@@ -90,7 +90,7 @@ func TestFaultMatrix(t *testing.T) {
 }
 
 // callUnderFault calls op while f applies to its next requests.
-func callUnderFault(t *testing.T, p *platform, fx *fixture, op operation, f fault, times int) {
+func callUnderFault(t *testing.T, p *platform, rec *records, op operation, f fault, times int) {
 	t.Helper()
 	if op.id == "renderTemplate" && f.rule.Action == mockserver.FaultNotJSON {
 		return // the operation expects HTML
@@ -108,7 +108,7 @@ func callUnderFault(t *testing.T, p *platform, fx *fixture, op operation, f faul
 	c := p.client(d, func(cfg *Config) {
 		cfg.MaxResponseBytes, cfg.Retry.Unprocessed503WithRetryAfter = 16<<10, f.promised
 	})
-	done, err := effect(p, c, fx, op)
+	done, err := effect(p, c, rec, op)
 	name := fmt.Sprintf("%s, %d times %s", op.id, times, f.name)
 	checkEffect(t, name, op, err, done)
 
@@ -143,16 +143,16 @@ func mayPass(op operation, f fault, err error) bool {
 }
 
 // effect calls op with c. It returns the number of records that op created, or of emails that it sent.
-func effect(p *platform, c *Client, fx *fixture, op operation) (done int, err error) {
+func effect(p *platform, c *Client, rec *records, op operation) (done int, err error) {
 	ctx := p.t.Context()
 	count := func() int {
 		if op.count == nil {
 			return 0
 		}
-		return op.count(env{p.clean, fx, ctx, p})
+		return op.count(env{p.clean, rec, ctx, p})
 	}
 	before := count()
-	_, err = op.call(env{c, fx, ctx, p})
+	_, err = op.call(env{c, rec, ctx, p})
 	return count() - before, err
 }
 

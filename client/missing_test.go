@@ -71,7 +71,7 @@ func TestRequiredFieldMissing(t *testing.T) {
 		for name, body := range bodies {
 			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(201, body), nil }, withoutRetries,
 				func(cfg *Config) { cfg.LookupLimiter = NoLookupLimit{} })
-			_, err := op.call(env{c, knownFixture(), t.Context(), nil})
+			_, err := op.call(env{c, knownRecords(), t.Context(), nil})
 			var e *Error
 			if !errors.As(err, &e) || !errors.Is(err, ErrInvalidResponse) || errors.Is(err, ErrOutcomeUnknown) != (e.Method != http.MethodGet) {
 				t.Errorf("%s, %s: %v, want an ErrInvalidResponse", op.id, name, err)
@@ -102,7 +102,7 @@ func TestErrorInSuccessResponse(t *testing.T) {
 		}
 		for body, isError := range bodies {
 			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, withoutRetries)
-			if _, err := op.call(env{c, knownFixture(), t.Context(), nil}); errors.Is(err, ErrInvalidResponse) != isError || (err != nil) != isError {
+			if _, err := op.call(env{c, knownRecords(), t.Context(), nil}); errors.Is(err, ErrInvalidResponse) != isError || (err != nil) != isError {
 				t.Errorf("%s with the response %s: %v", op.id, body, err)
 			}
 		}
@@ -172,7 +172,7 @@ func FuzzRequiredFields(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		body = text
 		for _, op := range allOperations() {
-			v, err := op.call(env{c, knownFixture(), t.Context(), nil})
+			v, err := op.call(env{c, knownRecords(), t.Context(), nil})
 			if err != nil || !requires(op) {
 				continue
 			}

@@ -55,56 +55,56 @@ func (p *platform) client(transport http.RoundTripper, change ...func(*Config)) 
 	return newBubbleClient(p.t, transport.RoundTrip, change...)
 }
 
-// fixture contains the ids of the records that operations use.
-type fixture struct {
+// records contains the ids of the records that operations use.
+type records struct {
 	list, contact, template, campaign int64
 	workflow, webhook, email          string
 	n                                 int // number of names that the method name has returned
 }
 
-// knownFixture contains the ids of the known responses.
-func knownFixture() *fixture {
-	return &fixture{list: 3, contact: 9, template: 7, campaign: 5, workflow: "w-4", webhook: "h-2", email: "e-1"}
+// knownRecords contains the ids of the known responses.
+func knownRecords() *records {
+	return &records{list: 3, contact: 9, template: 7, campaign: 5, workflow: "w-4", webhook: "h-2", email: "e-1"}
 }
 
-func (p *platform) fixture() *fixture {
+func (p *platform) createRecords() *records {
 	p.t.Helper()
-	ctx, c, f := p.t.Context(), p.clean, &fixture{}
-	f.list = need[List](p.t)(c.Lists.Create(ctx, ListCreate{Name: "Customers"})).ID
-	require.NoError(p.t, c.Lists.AcceptPolicy(ctx, f.list))
-	f.contact = need[Contact](p.t)(c.Contacts.Create(ctx, f.list, ContactCreate{Email: "ann@example.com", Tags: []string{"vip"}})).ID
+	ctx, c, rec := p.t.Context(), p.clean, &records{}
+	rec.list = need[List](p.t)(c.Lists.Create(ctx, ListCreate{Name: "Customers"})).ID
+	require.NoError(p.t, c.Lists.AcceptPolicy(ctx, rec.list))
+	rec.contact = need[Contact](p.t)(c.Contacts.Create(ctx, rec.list, ContactCreate{Email: "ann@example.com", Tags: []string{"vip"}})).ID
 	template := TemplateCreate{Name: "T", Content: TemplateContent{HTML: "<p>{{name}}</p>"}}
-	f.template = need[Template](p.t)(c.Templates.Create(ctx, template)).ID
-	message := MessageContent{Subject: "Hello", TemplateID: f.template}
-	campaign := CampaignCreate{Name: "C", ListID: f.list, Sender: shop(), Content: message}
-	f.campaign = need[Campaign](p.t)(c.Campaigns.Create(ctx, campaign)).ID
-	workflow := WorkflowCreate{Name: "W", ListID: f.list, Trigger: WorkflowTriggerSubscribed, Sender: shop(), Content: message}
-	f.workflow = need[Workflow](p.t)(c.Workflows.Create(ctx, workflow)).ID
+	rec.template = need[Template](p.t)(c.Templates.Create(ctx, template)).ID
+	message := MessageContent{Subject: "Hello", TemplateID: rec.template}
+	campaign := CampaignCreate{Name: "C", ListID: rec.list, Sender: shop(), Content: message}
+	rec.campaign = need[Campaign](p.t)(c.Campaigns.Create(ctx, campaign)).ID
+	workflow := WorkflowCreate{Name: "W", ListID: rec.list, Trigger: WorkflowTriggerSubscribed, Sender: shop(), Content: message}
+	rec.workflow = need[Workflow](p.t)(c.Workflows.Create(ctx, workflow)).ID
 	hook := WebhookCreate{URL: "http://hooks.test/", Events: []events.Name{events.NameEmailBounced}}
-	f.webhook = need[Webhook](p.t)(c.Webhooks.Create(ctx, hook)).ID
-	f.email = need[SubmittedEmail](p.t)(c.Emails.Send(ctx, f.submission())).ID
+	rec.webhook = need[Webhook](p.t)(c.Webhooks.Create(ctx, hook)).ID
+	rec.email = need[SubmittedEmail](p.t)(c.Emails.Send(ctx, rec.submission())).ID
 	must(p.t)(c.SuppressedEmails.Add(ctx, "gone@example.com"))
-	return f
+	return rec
 }
 
 func shop() Sender { return Sender{Name: "Shop", Email: "shop@example.com"} }
 
-func (f *fixture) submission() EmailSubmission {
+func (rec *records) submission() EmailSubmission {
 	return EmailSubmission{
 		To: "ann@example.com", Sender: shop(), CustomAttributes: Attributes{{Name: "name", Value: "Ann"}},
-		Content: EmailContent{Subject: "Hello", TemplateID: f.template, Type: EmailTypeTransactional},
+		Content: EmailContent{Subject: "Hello", TemplateID: rec.template, Type: EmailTypeTransactional},
 	}
 }
 
-func (f *fixture) name() string {
-	f.n++
-	return fmt.Sprintf("new-%d", f.n)
+func (rec *records) name() string {
+	rec.n++
+	return fmt.Sprintf("new-%d", rec.n)
 }
 
 // env contains the values that a call of an operation needs.
 type env struct {
 	*Client
-	*fixture
+	*records
 	ctx context.Context
 	p   *platform // only for operation.count
 }
@@ -414,10 +414,10 @@ func TestEveryOperation(t *testing.T) {
 		t.Fatalf("%d operations in the document are too few", len(ids))
 	}
 	withPlatform(t, func(t *testing.T, p *platform) {
-		f := p.fixture()
+		rec := p.createRecords()
 		for _, op := range allOperations() {
 			before := len(p.Requests())
-			if _, err := op.call(env{p.clean, f, t.Context(), p}); err != nil {
+			if _, err := op.call(env{p.clean, rec, t.Context(), p}); err != nil {
 				t.Errorf("%s: %v", op.id, err)
 			}
 			synctest.Wait() // until the requests have ended
@@ -447,7 +447,7 @@ func TestKnownResponses(t *testing.T) {
 				defer clear(buffer)
 				return c.decode(buffer)
 			})
-			if got, err := op.call(env{servicesOn(x), knownFixture(), t.Context(), nil}); err != nil || !reflect.DeepEqual(got, known.want) {
+			if got, err := op.call(env{servicesOn(x), knownRecords(), t.Context(), nil}); err != nil || !reflect.DeepEqual(got, known.want) {
 				t.Errorf("%s: response %s\n got %+v, %v\nwant %+v", op.id, known.body, got, err, known.want)
 			}
 		}

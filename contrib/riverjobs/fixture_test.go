@@ -25,8 +25,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// shop is a database with a mock server that limits lookups strictly. Requests to the mock server pass through front if it is set.
-type shop struct {
+// fixture is a database with a mock server that limits lookups strictly. Requests to the mock server pass through front if it is set.
+type fixture struct {
 	t        *testing.T
 	pool     *pgxpool.Pool
 	platform *mockserver.Server
@@ -34,21 +34,21 @@ type shop struct {
 	front    atomic.Pointer[http.HandlerFunc]
 }
 
-// newShop runs the test in parallel with other tests, because tests mostly wait.
-func newShop(t *testing.T) *shop {
+// newFixture runs the test in parallel with other tests, because tests mostly wait.
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
-	s := &shop{t: t, pool: newDatabase(t), platform: mockserver.New(mockserver.Config{Lookups: mockserver.LookupMinInterval})}
+	f := &fixture{t: t, pool: newDatabase(t), platform: mockserver.New(mockserver.Config{Lookups: mockserver.LookupMinInterval})}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if front := s.front.Load(); front != nil {
+		if front := f.front.Load(); front != nil {
 			front.ServeHTTP(w, r)
 			return
 		}
-		s.platform.ServeHTTP(w, r)
+		f.platform.ServeHTTP(w, r)
 	}))
-	s.url = srv.URL
-	t.Cleanup(func() { srv.Close(); s.platform.Close() })
-	return s
+	f.url = srv.URL
+	t.Cleanup(func() { srv.Close(); f.platform.Close() })
+	return f
 }
 
 // newDatabase returns a database of its own, with all tables.
@@ -64,23 +64,23 @@ func newDatabase(t *testing.T) *pgxpool.Pool {
 	store, err := riverjobs.NewStore(pool, "")
 	require.NoError(t, err)
 	require.NoError(t, store.Create(t.Context()))
-	_, err = pool.Exec(t.Context(), "CREATE TABLE told (what text)")
+	_, err = pool.Exec(t.Context(), "CREATE TABLE notices (notice text)")
 	require.NoError(t, err)
 	return pool
 }
 
 // client returns a client that sends each request once.
-func (s *shop) client(change ...func(*client.Config)) *client.Client {
-	s.t.Helper()
+func (f *fixture) client(change ...func(*client.Config)) *client.Client {
+	f.t.Helper()
 	cfg := client.Config{
-		BaseURL: s.url, Token: s.platform.Token(), Retry: client.RetryConfig{MaxAttempts: 1}, Logger: slog.New(slog.DiscardHandler),
+		BaseURL: f.url, Token: f.platform.Token(), Retry: client.RetryConfig{MaxAttempts: 1}, Logger: slog.New(slog.DiscardHandler),
 	}
 	for _, c := range change {
 		c(&cfg)
 	}
 	c, err := client.New(cfg)
-	require.NoError(s.t, err)
-	s.t.Cleanup(c.CloseIdleConnections)
+	require.NoError(f.t, err)
+	f.t.Cleanup(c.CloseIdleConnections)
 	return c
 }
 
@@ -92,27 +92,27 @@ type replica struct {
 }
 
 // start works on all jobs until the test ends. The pauses are short unless change sets them.
-func (s *shop) start(change ...func(*mailroom.Options)) *replica {
-	s.t.Helper()
-	store, err := riverjobs.NewStore(s.pool, "")
-	require.NoError(s.t, err)
+func (f *fixture) start(change ...func(*mailroom.Options)) *replica {
+	f.t.Helper()
+	store, err := riverjobs.NewStore(f.pool, "")
+	require.NoError(f.t, err)
 	opts := mailroom.Options{
 		URL: "http://app.test/hook", External: true, Logger: slog.New(slog.DiscardHandler),
 		Pause: 50 * time.Millisecond,
 		OnNotice: func(ctx context.Context, n mailroom.Notice) error {
-			_, err := store.Tx(ctx).Exec(ctx, "INSERT INTO told VALUES ($1)", string(n.Reason)+" "+n.Key)
+			_, err := store.Tx(ctx).Exec(ctx, "INSERT INTO notices VALUES ($1)", string(n.Reason)+" "+n.Key)
 			return err
 		},
 	}
 	for _, c := range change {
 		c(&opts)
 	}
-	room, err := mailroom.New(s.client(), store, opts)
-	require.NoError(s.t, err)
-	s.platform.SetTarget("app.test", room)
+	room, err := mailroom.New(f.client(), store, opts)
+	require.NoError(f.t, err)
+	f.platform.SetTarget("app.test", room)
 	workers := river.NewWorkers()
 	riverjobs.Register(workers, room)
-	queue, err := river.NewClient(riverpgxv5.New(s.pool), &river.Config{
+	queue, err := river.NewClient(riverpgxv5.New(f.pool), &river.Config{
 		Workers: workers,
 		Queues: map[string]river.QueueConfig{
 			riverjobs.SendQueue: {MaxWorkers: 4}, riverjobs.LookupQueue: {MaxWorkers: 1}, riverjobs.NoticeQueue: {MaxWorkers: 2},
@@ -122,10 +122,10 @@ func (s *shop) start(change ...func(*mailroom.Options)) *replica {
 		TestOnly:          true,
 		Logger:            slog.New(slog.DiscardHandler),
 	})
-	require.NoError(s.t, err)
+	require.NoError(f.t, err)
 	room.Start()
-	require.NoError(s.t, queue.Start(s.t.Context()))
-	s.t.Cleanup(func() {
+	require.NoError(f.t, queue.Start(f.t.Context()))
+	f.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		_ = queue.StopAndCancel(ctx)
@@ -148,55 +148,55 @@ func (r *replica) enqueue(t *testing.T, key string) {
 	require.NoError(t, r.room.Enqueue(t.Context(), key, order(key)))
 }
 
-func (s *shop) wait(what string, met func() bool) {
-	s.t.Helper()
+func (f *fixture) waitUntil(what string, met func() bool) {
+	f.t.Helper()
 	for deadline := time.Now().Add(60 * time.Second); !met(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			s.t.Fatalf("after 60 s: not %s", what)
+			f.t.Fatalf("after 60 s: not %s", what)
 		}
 	}
 }
 
-func (s *shop) inject(f mockserver.Fault) {
-	s.t.Helper()
-	f.Operation = "submitEmail"
-	_, err := s.platform.Inject(f)
-	require.NoError(s.t, err)
+func (f *fixture) inject(fault mockserver.Fault) {
+	f.t.Helper()
+	fault.Operation = "submitEmail"
+	_, err := f.platform.Inject(fault)
+	require.NoError(f.t, err)
 }
 
-// hold makes send requests wait until the returned function release is called. The channel arrived gets a value for
+// holdRequests makes send requests wait until the returned function release is called. The channel arrived gets a value for
 // each request.
-func (s *shop) hold() (arrived <-chan struct{}, release func()) {
-	s.t.Helper()
+func (f *fixture) holdRequests() (arrived <-chan struct{}, release func()) {
+	f.t.Helper()
 	came, free := make(chan struct{}, 100), make(chan struct{})
 	front := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && r.URL.Path == "/v2/emails" {
 			came <- struct{}{}
 			<-free
 		}
-		s.platform.ServeHTTP(w, r)
+		f.platform.ServeHTTP(w, r)
 	})
-	s.front.Store(&front)
+	f.front.Store(&front)
 	release = sync.OnceFunc(func() { close(free) })
-	s.t.Cleanup(release)
+	f.t.Cleanup(release)
 	return came, release
 }
 
-func (s *shop) count(what string, args ...any) (n int) {
-	s.t.Helper()
-	require.NoError(s.t, s.pool.QueryRow(s.t.Context(), "SELECT count(*) FROM "+what, args...).Scan(&n))
+func (f *fixture) count(what string, args ...any) (n int) {
+	f.t.Helper()
+	require.NoError(f.t, f.pool.QueryRow(f.t.Context(), "SELECT count(*) FROM "+what, args...).Scan(&n))
 	return n
 }
 
-// told returns the number of notices with a reason. Each notice was recorded as a row in its own transaction.
-func (s *shop) told(reason mailroom.Reason) int {
-	s.t.Helper()
-	return s.count("told WHERE what LIKE $1", string(reason)+" %")
+// notices returns the number of notices with a reason. Each notice was recorded as a row in its own transaction.
+func (f *fixture) notices(reason mailroom.Reason) int {
+	f.t.Helper()
+	return f.count("notices WHERE notice LIKE $1", string(reason)+" %")
 }
 
 // requests returns the number of emails that were submitted, or attempted.
-func (s *shop) requests() (n int) {
-	for _, r := range s.platform.Requests() {
+func (f *fixture) requests() (n int) {
+	for _, r := range f.platform.Requests() {
 		if r.Method == http.MethodPost && r.Path == "/v2/emails" {
 			n++
 		}

@@ -19,10 +19,10 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	s := newShop(t)
+	f := newFixture(t)
 	newStore := func(t *testing.T) mailroom.Store {
 		t.Helper()
-		store, err := riverjobs.NewStore(s.pool, "")
+		store, err := riverjobs.NewStore(f.pool, "")
 		require.NoError(t, err)
 		return store
 	}
@@ -32,10 +32,10 @@ func TestStore(t *testing.T) {
 
 // TestCreate: several processes create the table at the same time.
 func TestCreate(t *testing.T) {
-	s := newShop(t)
-	_, err := s.pool.Exec(t.Context(), "DROP TABLE emailplatform_items")
+	f := newFixture(t)
+	_, err := f.pool.Exec(t.Context(), "DROP TABLE emailplatform_items")
 	require.NoError(t, err)
-	store, err := riverjobs.NewStore(s.pool, "")
+	store, err := riverjobs.NewStore(f.pool, "")
 	require.NoError(t, err)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -47,26 +47,26 @@ func TestCreate(t *testing.T) {
 func TestNewStoreInvalid(t *testing.T) {
 	_, err := riverjobs.NewStore(nil, "")
 	require.ErrorContains(t, err, "must not be nil")
-	_, err = riverjobs.NewStore(newShop(t).pool, "a b")
+	_, err = riverjobs.NewStore(newFixture(t).pool, "a b")
 	require.ErrorContains(t, err, "Schema")
 }
 
 // TestEnqueueInTransaction: the email and its job are in the transaction of the application.
 func TestEnqueueInTransaction(t *testing.T) {
-	s := newShop(t)
-	store, err := riverjobs.NewStore(s.pool, "")
+	f := newFixture(t)
+	store, err := riverjobs.NewStore(f.pool, "")
 	require.NoError(t, err)
-	room, err := mailroom.New(s.client(), store, mailroom.Options{External: true, OnNotice: func(context.Context, mailroom.Notice) error { return nil }})
+	room, err := mailroom.New(f.client(), store, mailroom.Options{External: true, OnNotice: func(context.Context, mailroom.Notice) error { return nil }})
 	require.NoError(t, err)
 	for i, result := range []error{errors.New("rollback"), nil, nil} {
-		err := pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+		err := pgx.BeginFunc(t.Context(), f.pool, func(tx pgx.Tx) error {
 			ctx := store.With(t.Context(), tx)
 			assert.Equal(t, tx, store.Tx(ctx))
 			return errors.Join(room.Enqueue(ctx, "A-1", order("A-1")), result)
 		})
 		require.Equal(t, result == nil, err == nil)
-		assert.Equal(t, min(i, 1), s.count("river_job"), "jobs")
-		assert.Equal(t, min(i, 1), s.count("emailplatform_items WHERE kind = 'send'"), "items")
+		assert.Equal(t, min(i, 1), f.count("river_job"), "jobs")
+		assert.Equal(t, min(i, 1), f.count("emailplatform_items WHERE kind = 'send'"), "items")
 	}
 	assert.PanicsWithValue(t, "riverjobs: the context has no transaction of this Store", func() { store.Tx(t.Context()) })
 }

@@ -23,54 +23,54 @@ import (
 // email is sent at most once. Each notice is written once, including bounces whose addresses need a lookup.
 func TestRooms(t *testing.T) {
 	const orders, lost, bounced = 20, 3, 4
-	s := newShop(t)
-	s.inject(mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true, Times: lost})
-	_, err := s.platform.Inject(mockserver.Fault{Event: "*", Action: mockserver.FaultDuplicate})
+	f := newFixture(t)
+	f.inject(mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true, Times: lost})
+	_, err := f.platform.Inject(mockserver.Fault{Event: "*", Action: mockserver.FaultDuplicate})
 	require.NoError(t, err)
-	replicas := []*replica{s.start(), s.start()}
+	replicas := []*replica{f.start(), f.start()}
 	for i := range 2 * orders {
 		replicas[i%2].enqueue(t, fmt.Sprint("A-", i/2))
 	}
-	s.wait("an outcome for each key", func() bool { return s.told(mailroom.Sent)+s.told(mailroom.Unknown) == orders })
-	for i, m := range s.platform.Outbox() {
+	f.waitUntil("an outcome for each key", func() bool { return f.notices(mailroom.Sent)+f.notices(mailroom.Unknown) == orders })
+	for i, m := range f.platform.Outbox() {
 		if i < bounced {
-			require.NoError(t, s.platform.Bounce(m.ID, events.BounceCategoryHard))
+			require.NoError(t, f.platform.Bounce(m.ID, events.BounceCategoryHard))
 		} else {
-			require.NoError(t, s.platform.Open(m.ID))
+			require.NoError(t, f.platform.Open(m.ID))
 		}
 	}
-	s.wait("told", func() bool { return s.told(mailroom.Sent) == orders && s.told(mailroom.HardBounce) == bounced })
-	assert.Equal(t, orders, len(s.platform.Outbox()))
-	assert.Equal(t, orders, s.requests())
-	assert.Equal(t, lost, s.told(mailroom.Unknown))
-	assert.Equal(t, s.count("(SELECT DISTINCT what FROM told) AS whats"), s.count("told"), "notices")
-	assert.Equal(t, orders, s.count("(SELECT DISTINCT what FROM told WHERE what LIKE 'sent %') AS whats"), "keys")
+	f.waitUntil("all notices", func() bool { return f.notices(mailroom.Sent) == orders && f.notices(mailroom.HardBounce) == bounced })
+	assert.Equal(t, orders, len(f.platform.Outbox()))
+	assert.Equal(t, orders, f.requests())
+	assert.Equal(t, lost, f.notices(mailroom.Unknown))
+	assert.Equal(t, f.count("(SELECT DISTINCT notice FROM notices) AS distinct_notices"), f.count("notices"), "notices")
+	assert.Equal(t, orders, f.count("(SELECT DISTINCT notice FROM notices WHERE notice LIKE 'sent %') AS distinct_notices"), "keys")
 }
 
 // TestOutage: two replicas run during an outage. They pause after each unknown outcome, so each pause allows at
 // most one unknown outcome. Without the pauses, all outcomes would be unknown.
 func TestOutage(t *testing.T) {
 	const orders, pause = 30, 200 * time.Millisecond
-	s := newShop(t)
-	s.inject(mockserver.Fault{Action: mockserver.FaultStatus})
+	f := newFixture(t)
+	f.inject(mockserver.Fault{Action: mockserver.FaultStatus})
 	short := func(o *mailroom.Options) { o.Pause = pause }
-	r := s.start(short)
-	s.start(short)
+	r := f.start(short)
+	f.start(short)
 	began := time.Now()
 	for i := range orders {
 		r.enqueue(t, fmt.Sprint("A-", i))
 	}
-	s.wait("two failures", func() bool { return s.requests() >= 2 }) // at 0 and 200 ms
-	s.platform.ClearFaults()
+	f.waitUntil("two failures", func() bool { return f.requests() >= 2 }) // at 0 and 200 ms
+	f.platform.ClearFaults()
 	outage := time.Since(began)
 	limit := 1 // for the first request, and one for each pause that ended during the outage
 	for next, end := pause, pause; end <= outage; limit++ {
 		next *= 2
 		end += next
 	}
-	s.wait("told", func() bool { return s.told(mailroom.Sent)+s.told(mailroom.Unknown) == orders })
-	if unknown := s.told(mailroom.Unknown); unknown < 2 || unknown > limit || len(s.platform.Outbox()) != orders-unknown || s.requests() != orders {
-		t.Errorf("%d unknown (at most %d), %d sent, %d requests of %d orders", unknown, limit, len(s.platform.Outbox()), s.requests(), orders)
+	f.waitUntil("all notices", func() bool { return f.notices(mailroom.Sent)+f.notices(mailroom.Unknown) == orders })
+	if unknown := f.notices(mailroom.Unknown); unknown < 2 || unknown > limit || len(f.platform.Outbox()) != orders-unknown || f.requests() != orders {
+		t.Errorf("%d unknown (at most %d), %d sent, %d requests of %d orders", unknown, limit, len(f.platform.Outbox()), f.requests(), orders)
 	}
 }
 
@@ -81,9 +81,9 @@ func TestShutdown(t *testing.T) {
 		"soft": (*river.Client[pgx.Tx]).Stop, "hard": (*river.Client[pgx.Tx]).StopAndCancel,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newShop(t)
-			arrived, release := s.hold()
-			r := s.start()
+			f := newFixture(t)
+			arrived, release := f.holdRequests()
+			r := f.start()
 			r.enqueue(t, "A-1")
 			<-arrived
 			stopped := make(chan error, 1)
@@ -96,28 +96,28 @@ func TestShutdown(t *testing.T) {
 			release()
 			require.NoError(t, <-stopped)
 			require.NoError(t, r.room.Close())
-			assert.Equal(t, 1, s.count("emailplatform_items WHERE kind = 'mail' AND value::jsonb->>'state' = 'sent'"))
-			assert.Equal(t, 1, len(s.platform.Outbox()))
+			assert.Equal(t, 1, f.count("emailplatform_items WHERE kind = 'mail' AND value::jsonb->>'state' = 'sent'"))
+			assert.Equal(t, 1, len(f.platform.Outbox()))
 		})
 	}
 }
 
 // TestSnoozed: a job that cannot run is snoozed, which uses up no attempt, and runs later in another replica.
 func TestSnoozed(t *testing.T) {
-	s := newShop(t)
-	r := s.start()
-	s.wait("connected", func() bool { return s.count("emailplatform_items WHERE kind = 'hook'") == 1 })
+	f := newFixture(t)
+	r := f.start()
+	f.waitUntil("connected", func() bool { return f.count("emailplatform_items WHERE kind = 'hook'") == 1 })
 	require.NoError(t, r.room.Close())
 	r.enqueue(t, "A-1")
-	s.wait("snoozed", func() bool { return s.count("river_job WHERE state = 'scheduled' AND attempt = 0") == 1 })
+	f.waitUntil("snoozed", func() bool { return f.count("river_job WHERE state = 'scheduled' AND attempt = 0") == 1 })
 	require.NoError(t, r.queue.Stop(t.Context()))
-	s.start()
-	s.wait("told", func() bool { return s.told(mailroom.Sent) == 1 })
+	f.start()
+	f.waitUntil("all notices", func() bool { return f.notices(mailroom.Sent) == 1 })
 }
 
 // TestUnstorableID: an email is recorded as sent even if PostgreSQL cannot store or index its id.
 func TestUnstorableID(t *testing.T) {
-	s := newShop(t)
+	f := newFixture(t)
 	long := make([]byte, 0, 12_000) // not compressible, so its index entry is too large
 	for i := range 2_000 {
 		long = strconv.AppendInt(long, int64(i)*7919%1_000_003, 36)
@@ -127,15 +127,15 @@ func TestUnstorableID(t *testing.T) {
 	ids <- string(long)
 	front := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost || r.URL.Path != "/v2/emails" {
-			s.platform.ServeHTTP(w, r)
+			f.platform.ServeHTTP(w, r)
 			return
 		}
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.WriteString(w, `{"id":"`+<-ids+`","email":"a@example.org","status":"queued"}`)
 	})
-	s.front.Store(&front)
-	r := s.start()
+	f.front.Store(&front)
+	r := f.start()
 	r.enqueue(t, "A-0")
 	r.enqueue(t, "A-1")
-	s.wait("told", func() bool { return s.told(mailroom.Sent) == 2 })
+	f.waitUntil("all notices", func() bool { return f.notices(mailroom.Sent) == 2 })
 }

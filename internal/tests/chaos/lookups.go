@@ -37,15 +37,15 @@ type crowd struct {
 	members []*process
 }
 
-func gather(ctx context.Context, s *fixture, processes, goroutines int) *crowd {
+func gather(ctx context.Context, env *environment, processes, goroutines int) *crowd {
 	p := newPlatform(ctx)
 	with := make([]settings, processes)
 	for i := range with {
 		with[i] = settings{
-			Name: fmt.Sprint("process-", i), Redis: s.rdb.Addr, Platform: p.srv.URL, Token: p.mock.Token(), Email: p.email, Goroutines: goroutines,
+			Name: fmt.Sprint("process-", i), Redis: env.rdb.Addr, Platform: p.srv.URL, Token: p.mock.Token(), Email: p.email, Goroutines: goroutines,
 		}
 	}
-	c := &crowd{p, s.spawn("looker", with...)}
+	c := &crowd{p, env.spawn("looker", with...)}
 	for _, m := range c.members {
 		must.Get(fmt.Fprintln(m.stdin, "go"))
 	}
@@ -64,16 +64,16 @@ func (c *crowd) failures() (failed int) {
 }
 
 // turns measures the lookups of three processes that share the platform's rate limit.
-func turns(ctx context.Context, s *fixture) []figure {
-	n := s.pick(24, 500)
-	c := gather(ctx, s, 3, s.pick(4, 8))
+func turns(ctx context.Context, env *environment) []figure {
+	n := env.pick(24, 500)
+	c := gather(ctx, env, 3, env.pick(4, 8))
 	defer c.close()
-	defer s.end() // ends the processes during their lookups
-	before := scripts(ctx, s)
+	defer env.end() // ends the processes during their lookups
+	before := scripts(ctx, env)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(n)*2*time.Second+wait)
 	defer cancel()
 	c.until(ctx, func(at []arrival) bool { return len(at) >= n })
-	after := scripts(ctx, s)
+	after := scripts(ctx, env)
 	at, rejected := c.lookups()
 	at = at[:n]
 	shortest, each := time.Hour, map[string]int{}
@@ -95,8 +95,8 @@ func turns(ctx context.Context, s *fixture) []figure {
 }
 
 // scripts returns the number of scripts that Redis has run.
-func scripts(ctx context.Context, s *fixture) (n int) {
-	rdb := redis.NewClient(&redis.Options{Addr: s.rdb.Addr})
+func scripts(ctx context.Context, env *environment) (n int) {
+	rdb := redis.NewClient(&redis.Options{Addr: env.rdb.Addr})
 	defer func() { _ = rdb.Close() }()
 	for _, m := range scriptCalls.FindAllStringSubmatch(must.Get(rdb.Info(ctx, "commandstats").Result()), -1) {
 		n += must.Get(strconv.Atoi(m[1]))
@@ -107,11 +107,11 @@ func scripts(ctx context.Context, s *fixture) (n int) {
 var scriptCalls = regexp.MustCompile(`cmdstat_eval(?:sha)?:calls=(\d+)`)
 
 // killedHolder kills a process while the platform processes its lookup.
-func killedHolder(ctx context.Context, s *fixture) []figure {
+func killedHolder(ctx context.Context, env *environment) []figure {
 	longest := time.Duration(0)
-	rounds := s.pick(1, 5)
+	rounds := env.pick(1, 5)
 	for range rounds {
-		longest = max(longest, killHolder(ctx, s))
+		longest = max(longest, killHolder(ctx, env))
 	}
 	return []figure{
 		{name: "processes killed", value: float64(rounds)},
@@ -119,10 +119,10 @@ func killedHolder(ctx context.Context, s *fixture) []figure {
 	}
 }
 
-func killHolder(ctx context.Context, s *fixture) (took time.Duration) {
-	c := gather(ctx, s, 3, 2)
+func killHolder(ctx context.Context, env *environment) (took time.Duration) {
+	c := gather(ctx, env, 3, 2)
 	defer c.close()
-	defer s.end()
+	defer env.end()
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	c.until(ctx, func(at []arrival) bool { return len(at) >= 3 })
@@ -140,15 +140,15 @@ func killHolder(ctx context.Context, s *fixture) (took time.Duration) {
 }
 
 // redisRestarts kills Redis while processes look up emails. Redis restarts after two seconds without its data.
-func redisRestarts(ctx context.Context, s *fixture) []figure {
-	c := gather(ctx, s, 3, 2)
+func redisRestarts(ctx context.Context, env *environment) []figure {
+	c := gather(ctx, env, 3, 2)
 	defer c.close()
-	rounds := s.pick(1, 5)
+	rounds := env.pick(1, 5)
 	for range rounds {
 		time.Sleep(3 * time.Second)
-		must.OK(s.rdb.Kill())
+		must.OK(env.rdb.Kill())
 		time.Sleep(2 * time.Second)
-		must.OK(s.rdb.Start(ctx))
+		must.OK(env.rdb.Start(ctx))
 		time.Sleep(5 * time.Second)
 	}
 	failed := c.failures()

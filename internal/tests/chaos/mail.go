@@ -82,7 +82,7 @@ func sqlEngine(d sqlstore.Dialect, db *sql.DB) engine {
 
 // post is a shop with three replicas that share a store, and a mock server that records the emails of each order.
 type post struct {
-	fixture *fixture
+	env     *environment
 	mock    *mockserver.Server
 	srv     *httptest.Server
 	room    *mailroom.Room // only enqueues
@@ -93,15 +93,15 @@ type post struct {
 }
 
 // newPost starts the replicas with empty tables.
-func newPost(ctx context.Context, s *fixture, store string, change func(*settings)) *post {
-	p := &post{fixture: s, mock: mockserver.New(mockserver.Config{
+func newPost(ctx context.Context, env *environment, store string, change func(*settings)) *post {
+	p := &post{env: env, mock: mockserver.New(mockserver.Config{
 		Lookups: mockserver.LookupUnlimited, Logger: slog.New(slog.DiscardHandler),
 		RetrySchedule: slices.Repeat([]time.Duration{time.Second}, 600), // a group does not wait for the 10 minutes after five failures
 	})}
 	p.srv = httptest.NewServer(p.mock)
 	with := settings{
-		Platform: p.srv.URL, Token: p.mock.Token(), Postgres: s.db.URL, Store: store,
-		File: filepath.Join(s.dir, fmt.Sprint(time.Now().UnixNano())), Pause: 100 * time.Millisecond,
+		Platform: p.srv.URL, Token: p.mock.Token(), Postgres: env.db.URL, Store: store,
+		File: filepath.Join(env.dir, fmt.Sprint(time.Now().UnixNano())), Pause: 100 * time.Millisecond,
 	}
 	change(&with)
 	p.db = openSQL(with)
@@ -113,7 +113,7 @@ func newPost(ctx context.Context, s *fixture, store string, change func(*setting
 	}
 	skew := 20 * time.Second // longer than a lease
 	if store == onRiver {
-		skew = time.Duration(s.pick(2, 20)) * time.Second // jobs wait for it
+		skew = time.Duration(env.pick(2, 20)) * time.Second // jobs wait for it
 	}
 	var all []settings
 	for i := range 3 {
@@ -123,7 +123,7 @@ func newPost(ctx context.Context, s *fixture, store string, change func(*setting
 		}
 		all = append(all, with)
 	}
-	p.senders = s.spawn("sender", all...)
+	p.senders = env.spawn("sender", all...)
 	return p
 }
 
@@ -152,7 +152,7 @@ func newClient(with settings) *client.Client {
 }
 
 func (p *post) close() {
-	p.fixture.end()
+	p.env.end()
 	p.srv.Close()
 	p.mock.Close()
 	_ = p.db.Close()
@@ -308,14 +308,14 @@ func (p *post) figures(ctx context.Context, mostUnknown float64) []figure {
 
 // outage simulates 503 responses for two minutes. Every second response has a Retry-After header. Each Room has the
 // default pause, 30 s, and the shop gets an order every 2 s. The short form divides all times by 10.
-func outage(store string) func(context.Context, *fixture) []figure {
-	return func(ctx context.Context, s *fixture) []figure {
-		if s.short && store != onRiver {
+func outage(store string) func(context.Context, *environment) []figure {
+	return func(ctx context.Context, env *environment) []figure {
+		if env.short && store != onRiver {
 			return nil
 		}
 		const orders = 60
-		unit := time.Duration(s.pick(100, 1000)) * time.Millisecond
-		p := newPost(ctx, s, store, func(with *settings) { with.Pause = 30 * unit })
+		unit := time.Duration(env.pick(100, 1000)) * time.Millisecond
+		p := newPost(ctx, env, store, func(with *settings) { with.Pause = 30 * unit })
 		defer p.close()
 		must.Get(p.mock.Inject(
 			mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, RetryAfter: "1", Every: 2},
@@ -335,13 +335,13 @@ func outage(store string) func(context.Context, *fixture) []figure {
 // killedSenders kills replicas while they send. Two of them have wrong clocks. The platform loses requests, responses
 // and lookups, and duplicates, reorders and rejects deliveries. Halfway, another release with another URL and other
 // events replaces all replicas, and later the first release replaces them again.
-func killedSenders(store string) func(context.Context, *fixture) []figure {
-	return func(ctx context.Context, s *fixture) []figure {
-		kills := s.pick(6, 50)
-		if s.short && store == onRiver {
+func killedSenders(store string) func(context.Context, *environment) []figure {
+	return func(ctx context.Context, env *environment) []figure {
+		kills := env.pick(6, 50)
+		if env.short && store == onRiver {
 			kills = 3 // because each new leader takes up to 20 s
 		}
-		p := newPost(ctx, s, store, func(with *settings) { with.Release = 1 })
+		p := newPost(ctx, env, store, func(with *settings) { with.Release = 1 })
 		defer p.close()
 		p.fail()
 		for i := range kills {
@@ -383,19 +383,19 @@ func (p *post) release(n int) {
 }
 
 // killedQueue kills the database while the replicas send.
-func killedQueue(store string) func(context.Context, *fixture) []figure {
-	return func(ctx context.Context, s *fixture) []figure {
-		if s.short && store != onRiver {
+func killedQueue(store string) func(context.Context, *environment) []figure {
+	return func(ctx context.Context, env *environment) []figure {
+		if env.short && store != onRiver {
 			return nil
 		}
-		kills := s.pick(1, 5)
-		p := newPost(ctx, s, store, func(*settings) {})
+		kills := env.pick(1, 5)
+		p := newPost(ctx, env, store, func(*settings) {})
 		defer p.close()
 		must.Get(p.mock.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultDelay, Delay: 50 * time.Millisecond}))
 		for range kills {
 			p.order(ctx, 100)
 			p.until(ctx, began, p.orders-70)
-			must.OK(errors.Join(s.db.Kill(), s.db.Start(ctx)))
+			must.OK(errors.Join(env.db.Kill(), env.db.Start(ctx)))
 		}
 		return p.rescued(ctx, kills)
 	}
@@ -424,13 +424,13 @@ func (p *post) expire(ctx context.Context) {
 }
 
 // stoppedSenders ends replicas by SIGTERM while they send, as a deployment does.
-func stoppedSenders(store string) func(context.Context, *fixture) []figure {
-	return func(ctx context.Context, s *fixture) []figure {
-		if s.short && store != onRiver {
+func stoppedSenders(store string) func(context.Context, *environment) []figure {
+	return func(ctx context.Context, env *environment) []figure {
+		if env.short && store != onRiver {
 			return nil
 		}
-		stops := s.pick(4, 30)
-		p := newPost(ctx, s, store, func(*settings) {})
+		stops := env.pick(4, 30)
+		p := newPost(ctx, env, store, func(*settings) {})
 		defer p.close()
 		must.Get(p.mock.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultDelay, Delay: 50 * time.Millisecond}))
 		busy := 0
@@ -450,14 +450,14 @@ func stoppedSenders(store string) func(context.Context, *fixture) []figure {
 }
 
 // mailSpeed measures the emails per second of one replica. Each email bounces and is looked up, and has two notices.
-func mailSpeed(store string) func(context.Context, *fixture) []figure {
-	return func(ctx context.Context, s *fixture) []figure {
-		if s.short {
+func mailSpeed(store string) func(context.Context, *environment) []figure {
+	return func(ctx context.Context, env *environment) []figure {
+		if env.short {
 			return nil
 		}
 		sent, all := 0.0, 0.0
 		for range 2 {
-			a, b := sendAll(ctx, s, store, 1000)
+			a, b := sendAll(ctx, env, store, 1000)
 			sent, all = max(sent, a), max(all, b)
 		}
 		return []figure{{name: "emails sent", value: sent, unit: "/s"}, {name: "emails with bounce, lookup and notices", value: all, unit: "/s"}}
@@ -465,8 +465,8 @@ func mailSpeed(store string) func(context.Context, *fixture) []figure {
 }
 
 // sendAll returns the rates of sent emails, and of emails with both notices.
-func sendAll(ctx context.Context, s *fixture, store string, emails int) (sent, all float64) {
-	p := newPost(ctx, s, store, func(*settings) {})
+func sendAll(ctx context.Context, env *environment, store string, emails int) (sent, all float64) {
+	p := newPost(ctx, env, store, func(*settings) {})
 	defer p.close()
 	for i := range p.senders[1:] {
 		p.stop(i + 1)

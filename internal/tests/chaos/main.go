@@ -87,8 +87,8 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// fixture is the state that all groups share.
-type fixture struct {
+// environment contains the servers and processes that all groups share.
+type environment struct {
 	short bool
 	rdb   *servers.Server
 	db    *servers.Server
@@ -97,8 +97,8 @@ type fixture struct {
 }
 
 // pick returns short for a short run and full otherwise.
-func (s *fixture) pick(short, full int) int {
-	if s.short {
+func (env *environment) pick(short, full int) int {
+	if env.short {
 		return short
 	}
 	return full
@@ -107,7 +107,7 @@ func (s *fixture) pick(short, full int) int {
 // groups are the scenarios. A group ends at the first failed call of package must.
 var groups = []struct {
 	name string
-	run  func(context.Context, *fixture) []figure
+	run  func(context.Context, *environment) []figure
 }{
 	{"lookups: turns", turns},
 	{"lookups: a process is killed that has the turn", killedHolder},
@@ -138,12 +138,12 @@ var groups = []struct {
 
 func run(ctx context.Context, short bool, only string) (err error) {
 	defer must.Catch(&err)
-	s := &fixture{short: short, dir: must.Get(os.MkdirTemp("", "chaos-"))}
-	defer func() { err = errors.Join(err, os.RemoveAll(s.dir)) }()
-	s.rdb = must.Get(servers.StartRedis(ctx))
-	defer func() { err = errors.Join(err, s.rdb.Close()) }()
-	s.db = must.Get(servers.StartPostgres(ctx))
-	defer func() { err = errors.Join(err, s.db.Close()) }()
+	env := &environment{short: short, dir: must.Get(os.MkdirTemp("", "chaos-"))}
+	defer func() { err = errors.Join(err, os.RemoveAll(env.dir)) }()
+	env.rdb = must.Get(servers.StartRedis(ctx))
+	defer func() { err = errors.Join(err, env.rdb.Close()) }()
+	env.db = must.Get(servers.StartPostgres(ctx))
+	defer func() { err = errors.Join(err, env.db.Close()) }()
 	missed := 0
 	for _, g := range groups {
 		if !strings.HasPrefix(g.name, only) {
@@ -151,8 +151,8 @@ func run(ctx context.Context, short bool, only string) (err error) {
 		}
 		start := time.Now()
 		var figures []figure
-		err := must.Run(func() { figures = g.run(ctx, s) })
-		s.end()
+		err := must.Run(func() { figures = g.run(ctx, env) })
+		env.end()
 		if err != nil {
 			return fmt.Errorf("%s: %w", g.name, err)
 		}
@@ -238,11 +238,11 @@ type process struct {
 }
 
 // spawn starts a process for each of the settings, and returns when all have printed their first line. end kills them.
-func (s *fixture) spawn(program string, with ...settings) (all []*process) {
+func (env *environment) spawn(program string, with ...settings) (all []*process) {
 	for _, w := range with {
 		p := &process{program: program, with: w}
 		p.start()
-		all, s.live = append(all, p), append(s.live, p)
+		all, env.live = append(all, p), append(env.live, p)
 	}
 	for _, p := range all {
 		p.line()
@@ -266,11 +266,11 @@ func (p *process) restart() {
 }
 
 // end kills the remaining processes.
-func (s *fixture) end() {
-	for _, p := range s.live {
+func (env *environment) end() {
+	for _, p := range env.live {
 		p.kill()
 	}
-	s.live = nil
+	env.live = nil
 }
 
 // line returns the next line that the process prints.

@@ -33,13 +33,13 @@ import (
 )
 
 // receive starts n replicas of a receiver.
-func receive(s *fixture, n int, with settings) []*process {
-	with.Redis, with.Postgres = s.rdb.Addr, s.db.URL
+func receive(env *environment, n int, with settings) []*process {
+	with.Redis, with.Postgres = env.rdb.Addr, env.db.URL
 	all := slices.Repeat([]settings{with}, n)
 	for i := range all {
 		all[i].Addr = freeAddr()
 	}
-	return s.spawn("replica", all...)
+	return env.spawn("replica", all...)
 }
 
 // restartOne kills a random replica and starts it again.
@@ -56,21 +56,21 @@ type siege struct {
 	rows   bool // the effects are in the store's transaction
 }
 
-func (g siege) run(ctx context.Context, s *fixture) []figure {
-	defer s.end()
-	emptyTables(ctx, s)
+func (g siege) run(ctx context.Context, env *environment) []figure {
+	defer env.end()
+	emptyTables(ctx, env)
 	run := fmt.Sprintf("%s%d", g.store, time.Now().UnixNano())
-	file := filepath.Join(s.dir, run)
-	r := receive(s, 3, settings{Store: g.store, File: file, Work: 10 * time.Millisecond, Lease: 2 * time.Second})
+	file := filepath.Join(env.dir, run)
+	r := receive(env, 3, settings{Store: g.store, File: file, Work: 10 * time.Millisecond, Lease: 2 * time.Second})
 	d := newDelivery(run, g.events, r)
 	d.twice = true
 	g.attack(ctx, d, r)
-	return g.count(ctx, s, file, d)
+	return g.count(ctx, env, file, d)
 }
 
 // emptyTables creates the tables of the store and of the effects, and deletes all effects.
-func emptyTables(ctx context.Context, s *fixture) {
-	db := must.Get(pgx.Connect(ctx, s.db.URL))
+func emptyTables(ctx context.Context, env *environment) {
+	db := must.Get(pgx.Connect(ctx, env.db.URL))
 	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
 	for _, q := range []string{pgstore.Schema, "CREATE TABLE IF NOT EXISTS effects (id text)", "TRUNCATE effects"} {
 		must.Get(db.Exec(ctx, q))
@@ -93,7 +93,7 @@ func (g siege) attack(ctx context.Context, d *delivery, replicas []*process) {
 	}))
 }
 
-func (g siege) count(ctx context.Context, s *fixture, file string, d *delivery) []figure {
+func (g siege) count(ctx context.Context, env *environment, file string, d *delivery) []figure {
 	calls, twice := tally(must.Get(os.ReadFile(file)), d.run), 0
 	for _, n := range calls {
 		if n > 1 {
@@ -110,7 +110,7 @@ func (g siege) count(ctx context.Context, s *fixture, file string, d *delivery) 
 	if !g.rows {
 		return figures
 	}
-	db := must.Get(pgx.Connect(ctx, s.db.URL)) // a new connection, because the server may have been killed
+	db := must.Get(pgx.Connect(ctx, env.db.URL)) // a new connection, because the server may have been killed
 	defer func() { _ = db.Close(ctx) }()
 	var rows, distinct int
 	must.OK(db.QueryRow(ctx, "SELECT count(*), count(DISTINCT id) FROM effects").Scan(&rows, &distinct))
@@ -119,23 +119,23 @@ func (g siege) count(ctx context.Context, s *fixture, file string, d *delivery) 
 		figure{name: "events that they are of", value: float64(distinct), bound: equal, limit: float64(d.events)})
 }
 
-func killedReplicas(store string) func(context.Context, *fixture) []figure {
-	return func(ctx context.Context, s *fixture) []figure {
-		return siege{store, s.pick(1400, 14_000), s.pick(5, 50), restartOne, store != "redis"}.run(ctx, s)
+func killedReplicas(store string) func(context.Context, *environment) []figure {
+	return func(ctx context.Context, env *environment) []figure {
+		return siege{store, env.pick(1400, 14_000), env.pick(5, 50), restartOne, store != "redis"}.run(ctx, env)
 	}
 }
 
-func killedPostgres(ctx context.Context, s *fixture) []figure {
-	return killedServer(ctx, s, "pg", s.db)
+func killedPostgres(ctx context.Context, env *environment) []figure {
+	return killedServer(ctx, env, "pg", env.db)
 }
 
-func killedRedis(ctx context.Context, s *fixture) []figure {
-	return killedServer(ctx, s, "redis", s.rdb)
+func killedRedis(ctx context.Context, env *environment) []figure {
+	return killedServer(ctx, env, "redis", env.rdb)
 }
 
-func killedServer(ctx context.Context, s *fixture, store string, server *servers.Server) []figure {
+func killedServer(ctx context.Context, env *environment, store string, server *servers.Server) []figure {
 	restart := func(ctx context.Context, _ []*process) { must.OK(errors.Join(server.Kill(), server.Start(ctx))) }
-	return siege{store, s.pick(1400, 14_000), s.pick(1, 5), restart, store != "redis"}.run(ctx, s)
+	return siege{store, env.pick(1400, 14_000), env.pick(1, 5), restart, store != "redis"}.run(ctx, env)
 }
 
 const (

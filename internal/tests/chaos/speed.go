@@ -29,8 +29,8 @@ var contenders = []contender{
 	{name: "pgstore and a row", with: settings{Store: "pg", Rows: true}},
 }
 
-func oneReplica(ctx context.Context, s *fixture) []figure {
-	return race(ctx, s, contenders, s.pick(3, 5), s.pick(1500, 6000))
+func oneReplica(ctx context.Context, env *environment) []figure {
+	return race(ctx, env, contenders, env.pick(3, 5), env.pick(1500, 6000))
 }
 
 // inStream compares a stream with stores that process events before the response. The durability differs: by default,
@@ -46,21 +46,21 @@ var inStream = []contender{
 	{name: "stream with sync, and worker", stream: true, synced: true, works: true},
 }
 
-func streamThroughput(ctx context.Context, s *fixture) []figure {
-	if s.short {
+func streamThroughput(ctx context.Context, env *environment) []figure {
+	if env.short {
 		return nil
 	}
-	return race(ctx, s, inStream, 3, 6000)
+	return race(ctx, env, inStream, 3, 6000)
 }
 
 // race runs the contenders in turn and keeps the best round of each, because other load only slows a round.
-func race(ctx context.Context, s *fixture, all []contender, rounds, events int) []figure {
-	emptyTables(ctx, s)
+func race(ctx context.Context, env *environment, all []contender, rounds, events int) []figure {
+	emptyTables(ctx, env)
 	best := make([]heat, len(all))
 	for round := range rounds {
 		for i, c := range all {
 			var h heat
-			if err := must.Run(func() { h = c.run(ctx, s, fmt.Sprint(round), events) }); err != nil {
+			if err := must.Run(func() { h = c.run(ctx, env, fmt.Sprint(round), events) }); err != nil {
 				must.Failf("%s: %w", c.name, err)
 			}
 			if h.rate > best[i].rate {
@@ -89,18 +89,18 @@ type heat struct {
 	p50, p99 time.Duration
 }
 
-func (c contender) run(ctx context.Context, s *fixture, round string, events int) heat {
-	defer s.end()
+func (c contender) run(ctx context.Context, env *environment, round string, events int) heat {
+	defer env.end()
 	processed := func(context.Context) {}
 	if c.stream {
-		st := startStream(s, c.synced)
+		st := startStream(env, c.synced)
 		c.with.NATS = st.url
 		if c.works {
 			st.work(1, settings{})
 			processed = st.processed
 		}
 	}
-	r := receive(s, 1, c.with)
+	r := receive(env, 1, c.with)
 	run := fmt.Sprintf("%s-%s-%d", c.name, round, time.Now().UnixNano())
 	must.OK(newDelivery(run+"-warm", 200, r).all(ctx, nil))
 	processed(ctx)

@@ -70,22 +70,22 @@ const ackWait = 2 * time.Second
 
 // stream is a NATS server with its workers.
 type stream struct {
-	fixture *fixture
+	env     *environment
 	url     string
 	nats    *process
 	workers []*process
 }
 
 // startStream starts a NATS server with empty streams.
-func startStream(s *fixture, synced bool) *stream {
-	with := settings{Addr: freeAddr(), Dir: must.Get(os.MkdirTemp(s.dir, "nats-")), Sync: synced}
-	return &stream{fixture: s, url: "nats://" + with.Addr, nats: s.spawn("nats", with)[0]}
+func startStream(env *environment, synced bool) *stream {
+	with := settings{Addr: freeAddr(), Dir: must.Get(os.MkdirTemp(env.dir, "nats-")), Sync: synced}
+	return &stream{env: env, url: "nats://" + with.Addr, nats: env.spawn("nats", with)[0]}
 }
 
 // work starts n workers.
 func (st *stream) work(n int, with settings) {
-	with.Store, with.NATS, with.Postgres = "pg", st.url, st.fixture.db.URL
-	st.workers = st.fixture.spawn("worker", slices.Repeat([]settings{with}, n)...)
+	with.Store, with.NATS, with.Postgres = "pg", st.url, st.env.db.URL
+	st.workers = st.env.spawn("worker", slices.Repeat([]settings{with}, n)...)
 }
 
 // processed waits until the stream is empty, because an event is deleted when a worker has acknowledged it.
@@ -116,15 +116,15 @@ func messages(ctx context.Context, js jetstream.JetStream) (uint64, error) {
 }
 
 // killedStream kills receivers, workers and the NATS server in turn.
-func killedStream(ctx context.Context, s *fixture) []figure {
-	events, kills := s.pick(700, 14_000), s.pick(6, 50)
-	defer s.end()
-	st := startStream(s, !s.short)
-	emptyTables(ctx, s)
+func killedStream(ctx context.Context, env *environment) []figure {
+	events, kills := env.pick(700, 14_000), env.pick(6, 50)
+	defer env.end()
+	st := startStream(env, !env.short)
+	emptyTables(ctx, env)
 	run := fmt.Sprintf("stream%d", time.Now().UnixNano())
-	file := filepath.Join(s.dir, run)
+	file := filepath.Join(env.dir, run)
 	st.work(3, settings{File: file, Work: 10 * time.Millisecond})
-	r := receive(s, 3, settings{NATS: st.url})
+	r := receive(env, 3, settings{NATS: st.url})
 	killed := make([]int, 3)
 	g := siege{"stream", events, kills, func(ctx context.Context, replicas []*process) {
 		turn := (killed[0] + killed[1] + killed[2]) % 3
@@ -135,7 +135,7 @@ func killedStream(ctx context.Context, s *fixture) []figure {
 	d.twice = true
 	g.attack(ctx, d, r)
 	st.processed(ctx)
-	return append(g.count(ctx, s, file, d), figure{name: "receivers killed", value: float64(killed[0])},
+	return append(g.count(ctx, env, file, d), figure{name: "receivers killed", value: float64(killed[0])},
 		figure{name: "workers killed", value: float64(killed[1])},
 		figure{name: "NATS server killed", value: float64(killed[2])})
 }

@@ -16,7 +16,7 @@ import (
 
 // caller is a process with a client.
 type caller struct {
-	w     *fixture
+	sim   *simulation
 	setup Client
 	proc  *process
 	link  *link
@@ -27,11 +27,11 @@ type caller struct {
 	newest string // the id of the last email that the process knows
 }
 
-func newCaller(w *fixture, n int) *caller {
-	c := &caller{w: w, setup: w.plan.Clients[n]}
+func newCaller(sim *simulation, n int) *caller {
+	c := &caller{sim: sim, setup: sim.plan.Clients[n]}
 	name := fmt.Sprintf("client%d", n+1)
-	c.proc = w.newProcess(name, c.run)
-	c.link = w.newLink(name, c.proc, w.platform.proc)
+	c.proc = sim.newProcess(name, c.run)
+	c.link = sim.newLink(name, c.proc, sim.platform.proc)
 	return c
 }
 
@@ -58,7 +58,7 @@ func (c *caller) run(*life) {
 	}
 	api, err := client.New(cfg)
 	if err != nil {
-		c.w.violate(ends, "%s: New: %v", c.proc.name, err)
+		c.sim.violate(ends, "%s: New: %v", c.proc.name, err)
 		return
 	}
 	c.mu.Lock()
@@ -95,18 +95,18 @@ type callKey struct{}
 func (c *caller) do(d *call, f func(context.Context, *client.Client) error, done func(*call)) *call {
 	l := c.proc.life()
 	if !l.lives() {
-		c.w.trace.add(c.proc.name, "%s %s: is down", d.id, d.what)
+		c.sim.trace.add(c.proc.name, "%s %s: is down", d.id, d.what)
 		return nil
 	}
-	c.w.busy(d.id, func() {
+	c.sim.busy(d.id, func() {
 		d.began = time.Now()
 		err := f(context.WithValue(l.ctx, callKey{}, d), c.client())
 		if !l.lives() {
 			return
 		}
 		d.err, d.took, d.ended = err, time.Since(d.began), true
-		c.w.trace.add(c.proc.name, "%s %s: %v", d.id, d.what, err)
-		c.w.checkCall(d)
+		c.sim.trace.add(c.proc.name, "%s %s: %v", d.id, d.what, err)
+		c.sim.checkCall(d)
 		done(d)
 	})
 	return d
@@ -133,19 +133,19 @@ func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	request := fingerprint(r, body)
-	name := fmt.Sprintf("outlet %s %x %d", c.proc.name, request, c.w.record.leaves(request))
-	time.Sleep(c.w.chance.brief(name))
+	name := fmt.Sprintf("outlet %s %x %d", c.proc.name, request, c.sim.record.leaves(request))
+	time.Sleep(c.sim.chance.brief(name))
 	d, _ := r.Context().Value(callKey{}).(*call)
 	t := try{connected: r.Context().Err() != nil} // with an ended context, a connection is possible
 	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { t.connected = true }})
 	resp, err := o.way.RoundTrip(r.WithContext(ctx))
-	time.Sleep(c.w.chance.brief(name + " back"))
+	time.Sleep(c.sim.chance.brief(name + " back"))
 	if err != nil {
 		d.note(t)
 		return nil, err
 	}
 	resp.Body = &inlet{
-		ReadCloser: resp.Body, broken: c.w.chance.brief(name + " broken"),
+		ReadCloser: resp.Body, broken: c.sim.chance.brief(name + " broken"),
 		whole: func() { t.status = resp.StatusCode }, done: sync.OnceFunc(func() { d.note(t) }),
 	}
 	return resp, nil

@@ -34,15 +34,15 @@ const (
 )
 
 // checkCall compares the result of a call with the requests that the transport sent.
-func (w *fixture) checkCall(d *call) {
+func (sim *simulation) checkCall(d *call) {
 	d.mu.Lock()
 	tries := slices.Clone(d.tries)
 	d.mu.Unlock()
 	if errors.Is(d.err, client.ErrOutcomeUnknown) && !slices.ContainsFunc(tries, try.maybeDone) {
-		w.violate(unknownOnlyWhen, "%s %s: %v, but the transport saw %+v", d.id, d.what, d.err, tries)
+		sim.violate(unknownOnlyWhen, "%s %s: %v, but the transport saw %+v", d.id, d.what, d.err, tries)
 	}
-	if d.err != nil && w.isCalm() {
-		w.violate(undisturbed, "%s %s: %v", d.id, d.what, d.err)
+	if d.err != nil && sim.isCalm() {
+		sim.violate(undisturbed, "%s %s: %v", d.id, d.what, d.err)
 	}
 }
 
@@ -58,15 +58,15 @@ func rejects(status int) bool {
 }
 
 // judge checks the end of a run.
-func (w *fixture) judge() {
+func (sim *simulation) judge() {
 	outbox := map[string][]mockserver.Message{}
-	for _, m := range w.platform.now().Outbox() {
+	for _, m := range sim.platform.now().Outbox() {
 		outbox[m.Subject] = append(outbox[m.Subject], m)
 	}
-	for _, check := range w.record.finally {
+	for _, check := range sim.record.finally {
 		check(outbox)
 	}
-	w.checkDeliveries()
+	sim.checkDeliveries()
 }
 
 // heardEvents returns the events that have an id. The webhook subscribes to them.
@@ -78,52 +78,52 @@ func heardEvents() []events.Name {
 }
 
 // checkDeliveries counts the effects of deliveries.
-func (w *fixture) checkDeliveries() {
-	srv := w.platform.now()
+func (sim *simulation) checkDeliveries() {
+	srv := sim.platform.now()
 	fired, ids := map[string]bool{}, map[string]bool{}
 	for _, e := range srv.Events() {
 		if e.EventID != "" && ids[e.EventID] {
-			w.violate(neverTwice, "two events have the id %s", e.EventID)
+			sim.violate(neverTwice, "two events have the id %s", e.EventID)
 		}
 		ids[e.EventID] = true
 		if slices.Contains(heardEvents(), e.Event) && len(e.Deliveries) != 1 {
-			w.violate(delivers, "%s of %v has %d deliveries", e.Event, e.Time, len(e.Deliveries))
+			sim.violate(delivers, "%s of %v has %d deliveries", e.Event, e.Time, len(e.Deliveries))
 		}
 		for _, id := range e.Deliveries {
 			fired[id] = true
 		}
 	}
-	w.store.mu.Lock()
-	defer w.store.mu.Unlock()
+	sim.store.mu.Lock()
+	defer sim.store.mu.Unlock()
 	for _, d := range srv.Deliveries() {
 		if slices.ContainsFunc(d.Attempts, func(a mockserver.Attempt) bool { return a.Status == http.StatusUnauthorized }) {
-			w.violate(delivers, "%s %s is rejected as not signed", d.Event, d.EventID)
+			sim.violate(delivers, "%s %s is rejected as not signed", d.Event, d.EventID)
 		}
-		n := w.store.effects[d.EventID]
-		once := w.plan.Store.exact()
+		n := sim.store.effects[d.EventID]
+		once := sim.plan.Store.exact()
 		switch d.State {
 		case mockserver.DeliveryDelivered:
 			if once && n != 1 {
-				w.violate(exactlyOnce, "%s %s is delivered and had %d effects", d.Event, d.EventID, n)
+				sim.violate(exactlyOnce, "%s %s is delivered and had %d effects", d.Event, d.EventID, n)
 			} else if n == 0 {
-				w.violate(atLeastOnce, "%s %s is delivered and had no effect", d.Event, d.EventID)
+				sim.violate(atLeastOnce, "%s %s is delivered and had no effect", d.Event, d.EventID)
 			}
 		case mockserver.DeliveryFailed:
 			if tried := len(d.Attempts); tried <= len(mockserver.DefaultRetrySchedule()) {
-				w.violate(delivers, "%s %s is given up after %d attempts", d.Event, d.EventID, tried)
+				sim.violate(delivers, "%s %s is given up after %d attempts", d.Event, d.EventID, tried)
 			}
 		case mockserver.DeliveryDropped:
 			if d.Fault == "" {
-				w.violate(delivers, "%s %s is dropped", d.Event, d.EventID)
+				sim.violate(delivers, "%s %s is dropped", d.Event, d.EventID)
 			}
 		default:
-			w.violate(delivers, "%s %s is %s in the end", d.Event, d.EventID, d.State)
+			sim.violate(delivers, "%s %s is %s in the end", d.Event, d.EventID, d.State)
 		}
 		if once && n > 1 {
-			w.violate(exactlyOnce, "%s %s had %d effects", d.Event, d.EventID, n)
+			sim.violate(exactlyOnce, "%s %s had %d effects", d.Event, d.EventID, n)
 		}
 		if !fired[d.ID] {
-			w.violate(delivers, "%s %s was delivered but never fired", d.Event, d.EventID)
+			sim.violate(delivers, "%s %s was delivered but never fired", d.Event, d.EventID)
 		}
 	}
 }

@@ -20,7 +20,7 @@ type network struct {
 
 // link connects two processes. A fault that is armed applies to its next connection.
 type link struct {
-	w        *fixture
+	sim      *simulation
 	name     string
 	from, to *process
 
@@ -29,9 +29,9 @@ type link struct {
 	armed []Action
 }
 
-func (w *fixture) newLink(name string, from, to *process) *link {
-	l := &link{w: w, name: name, from: from, to: to}
-	w.net.links[name] = l
+func (sim *simulation) newLink(name string, from, to *process) *link {
+	l := &link{sim: sim, name: name, from: from, to: to}
+	sim.net.links[name] = l
 	return l
 }
 
@@ -64,7 +64,7 @@ func (l *link) calm() {
 
 // latency returns the travel time of bytes.
 func (l *link) latency(name string) time.Duration {
-	return l.w.chance.between(100*time.Microsecond, 5*time.Millisecond, "latency "+name)
+	return l.sim.chance.between(100*time.Microsecond, 5*time.Millisecond, "latency "+name)
 }
 
 // dialTimeout is the dial timeout of http.DefaultTransport.
@@ -80,21 +80,21 @@ func (l *link) dial(ctx context.Context) (net.Conn, error) {
 		return nil, dialError(err)
 	}
 	if _, ok := take[Silence](l, nil); ok {
-		l.w.trace.add(l.name, "%s: the connection attempt times out", name)
+		l.sim.trace.add(l.name, "%s: the connection attempt times out", name)
 		_ = pause(ctx, dialTimeout)
 		return nil, dialError(syscall.ETIMEDOUT)
 	}
 	_, refused := take[RefuseConnection](l, nil)
 	if refused || !l.to.isUp() || !l.from.isUp() {
-		l.w.trace.add(l.name, "%s: refused", name)
+		l.sim.trace.add(l.name, "%s: refused", name)
 		return nil, dialError(syscall.ECONNREFUSED)
 	}
 	c := &conn{link: l, name: name}
 	c.up, c.down = newPipe(c, true), newPipe(c, false)
 	client, server := &end{conn: c, owner: l.from, in: c.down, out: c.up}, &end{conn: c, owner: l.to, in: c.up, out: c.down}
-	l.w.net.mu.Lock()
-	l.w.net.open[client], l.w.net.open[server] = true, true
-	l.w.net.mu.Unlock()
+	l.sim.net.mu.Lock()
+	l.sim.net.open[client], l.sim.net.open[server] = true, true
+	l.sim.net.mu.Unlock()
 	l.to.accept(server)
 	return client, nil
 }
@@ -150,7 +150,7 @@ func (c *conn) cutOff(up bool, data []byte) (arrives []byte, broken bool) {
 // breakOff breaks the connection. The reader of this direction gets the error immediately, and the other reader
 // later.
 func (c *conn) breakOff(up bool) {
-	c.link.w.trace.add(c.link.name, "%s: cut", c.name)
+	c.link.sim.trace.add(c.link.name, "%s: cut", c.name)
 	near, far := c.up, c.down
 	if !up {
 		near, far = far, near
@@ -176,7 +176,7 @@ func (e *end) Close() error {
 		e.in.fail(errDead)
 		e.in.drop()
 		e.out.end()
-		n := e.conn.link.w.net
+		n := e.conn.link.sim.net
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		delete(n.open, e)
@@ -393,7 +393,7 @@ func (p *pipe) arrive() {
 	p.changed.Broadcast()
 	// The next change gets its own instant, because a reader with two possible changes would choose one at random.
 	p.trips++
-	later := p.conn.link.w.chance.brief("later " + p.name())
+	later := p.conn.link.sim.chance.brief("later " + p.name())
 	switch {
 	case broken:
 		time.AfterFunc(later, func() { p.conn.breakOff(p.up) })

@@ -69,7 +69,7 @@ type Step struct {
 
 // Action is an action of a step. The parameter id is the name of the step.
 type Action interface {
-	act(w *fixture, id string)
+	act(w *simulation, id string)
 }
 
 // Actions of processes and recipients. From is the index of the client that acts.
@@ -145,11 +145,11 @@ const (
 	DiesDue Handling = "dies done"  // after the effect
 )
 
-func (a Send) act(w *fixture, id string) {
-	c := w.callers[a.From]
+func (a Send) act(sim *simulation, id string) {
+	c := sim.callers[a.From]
 	to := id + "@example.org"
-	if a.Contact > 0 && len(w.contacts) > 0 {
-		to = w.contacts[(a.Contact-1)%len(w.contacts)]
+	if a.Contact > 0 && len(sim.contacts) > 0 {
+		to = sim.contacts[(a.Contact-1)%len(sim.contacts)]
 	}
 	var got client.SubmittedEmail
 	d := c.do(&call{id: id, what: "sends to " + to}, func(ctx context.Context, api *client.Client) (err error) {
@@ -164,38 +164,38 @@ func (a Send) act(w *fixture, id string) {
 			c.mu.Unlock()
 		}
 		if d.err == nil && got.ID == "" {
-			w.violate(nilIsComplete, "%s: no id", id)
+			sim.violate(nilIsComplete, "%s: no id", id)
 		}
 	})
-	w.record.inTheEnd(func(outbox map[string][]mockserver.Message) { w.checkSent(d, id, got, outbox[id]) })
+	sim.record.inTheEnd(func(outbox map[string][]mockserver.Message) { sim.checkSent(d, id, got, outbox[id]) })
 }
 
 // checkSent compares the outbox with the result of the call.
-func (w *fixture) checkSent(d *call, id string, got client.SubmittedEmail, sent []mockserver.Message) {
-	w.checkDone(d, len(sent)-w.record.contradictions(id), got.Status == "")
+func (sim *simulation) checkSent(d *call, id string, got client.SubmittedEmail, sent []mockserver.Message) {
+	sim.checkDone(d, len(sent)-sim.record.contradictions(id), got.Status == "")
 	if d.heard() && d.err == nil && len(sent) == 1 && got.ID != "" && got.ID != sent[0].ID {
-		w.violate(nilIsComplete, "%s: the response has the id %s, the message %s", id, got.ID, sent[0].ID)
+		sim.violate(nilIsComplete, "%s: the response has the id %s, the message %s", id, got.ID, sent[0].ID)
 	}
 }
 
 // checkDone checks that the result of a call agrees with the number of times that the platform processed the
 // operation. If maybeNot is true, an operation may be unprocessed although the call returned nil.
-func (w *fixture) checkDone(d *call, n int, maybeNot bool) {
+func (sim *simulation) checkDone(d *call, n int, maybeNot bool) {
 	switch {
 	case d != nil && n > 1:
-		w.violate(neverTwice, "%s %s: processed %d times, returned %v", d.id, d.what, n, d.err)
+		sim.violate(neverTwice, "%s %s: processed %d times, returned %v", d.id, d.what, n, d.err)
 	case !d.heard() || errors.Is(d.err, client.ErrOutcomeUnknown):
 	case d.err == nil && n == 0 && !maybeNot:
-		w.violate(nilIsDone, "%s %s: was not processed", d.id, d.what)
+		sim.violate(nilIsDone, "%s %s: was not processed", d.id, d.what)
 	case d.err != nil && n > 0:
-		w.violate(failedDidNothing, "%s %s: was processed, returned %v", d.id, d.what, d.err)
+		sim.violate(failedDidNothing, "%s %s: was processed, returned %v", d.id, d.what, d.err)
 	}
 }
 
-func (a React) act(w *fixture, id string) {
-	srv := w.platform.now()
+func (a React) act(sim *simulation, id string) {
+	srv := sim.platform.now()
 	sent := srv.Outbox()
-	if len(sent) == 0 || !w.platform.proc.isUp() {
+	if len(sent) == 0 || !sim.platform.proc.isUp() {
 		return
 	}
 	m := sent[len(sent)-1].ID
@@ -206,11 +206,11 @@ func (a React) act(w *fixture, id string) {
 		Leaves:       srv.Unsubscribe,
 		LeavesForAll: srv.GlobalUnsubscribe,
 	}[a.How]
-	w.trace.add("recipient", "%s of %s: %v", id, m, react(m))
+	sim.trace.add("recipient", "%s of %s: %v", id, m, react(m))
 }
 
-func (a Lookup) act(w *fixture, id string) {
-	c := w.callers[a.From]
+func (a Lookup) act(sim *simulation, id string) {
+	c := sim.callers[a.From]
 	c.mu.Lock()
 	email := c.newest
 	c.mu.Unlock()
@@ -236,22 +236,22 @@ func (c *caller) lookUp(id, email string, cancel time.Duration) {
 		return err
 	}, func(d *call) {
 		if d.err == nil && got.ID != email {
-			c.w.violate(nilIsComplete, "%s: the id is %q, want %q", id, got.ID, email)
+			c.sim.violate(nilIsComplete, "%s: the id is %q, want %q", id, got.ID, email)
 		}
 		if most := cancel + 10*time.Millisecond; cancel > 0 && d.took > most {
-			c.w.violate(ends, "%s took %v after it was canceled after %v: %v", id, d.took, cancel, d.err)
+			c.sim.violate(ends, "%s took %v after it was canceled after %v: %v", id, d.took, cancel, d.err)
 		}
 	})
 }
 
-func (a RefuseConnection) act(w *fixture, _ string) { w.net.links[a.On].arm(a) }
-func (a Silence) act(w *fixture, _ string)          { w.net.links[a.On].arm(a) }
-func (a Cut) act(w *fixture, _ string)              { w.net.links[a.On].arm(a) }
-func (a Handle) act(w *fixture, _ string)           { w.net.links[a.Replica].arm(a) }
-func (a Crash) act(w *fixture, _ string)            { w.processes[a.Process].crash(a.For) }
+func (a RefuseConnection) act(sim *simulation, _ string) { sim.net.links[a.On].arm(a) }
+func (a Silence) act(sim *simulation, _ string)          { sim.net.links[a.On].arm(a) }
+func (a Cut) act(sim *simulation, _ string)              { sim.net.links[a.On].arm(a) }
+func (a Handle) act(sim *simulation, _ string)           { sim.net.links[a.Replica].arm(a) }
+func (a Crash) act(sim *simulation, _ string)            { sim.processes[a.Process].crash(a.For) }
 
-func (a Fault) act(w *fixture, _ string) {
-	if _, err := w.platform.now().Inject(a.Fault); err != nil {
+func (a Fault) act(sim *simulation, _ string) {
+	if _, err := sim.platform.now().Inject(a.Fault); err != nil {
 		panic(fmt.Sprintf("simulation: %+v: %v", a, err))
 	}
 }

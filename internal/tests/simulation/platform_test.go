@@ -19,7 +19,7 @@ import (
 
 // platform is the process of the mock server, whose snapshot survives a crash.
 type platform struct {
-	w    *fixture
+	sim  *simulation
 	proc *process
 
 	mu       sync.Mutex
@@ -28,9 +28,9 @@ type platform struct {
 	snapshot []byte
 }
 
-func newPlatform(w *fixture) *platform {
-	p := &platform{w: w}
-	p.proc = w.newProcess("platform", p.run)
+func newPlatform(sim *simulation) *platform {
+	p := &platform{sim: sim}
+	p.proc = sim.newProcess("platform", p.run)
 	p.proc.end = p.save
 	return p
 }
@@ -38,20 +38,20 @@ func newPlatform(w *fixture) *platform {
 // run starts a life with the state of the snapshot, if there is one.
 func (p *platform) run(l *life) {
 	cfg := mockserver.Config{
-		Tokens:    p.w.tokens(),
-		Targets:   map[string]http.Handler{receiverHost: p.w.receiver},
-		FaultSeed: p.w.plan.Seed + 1,
+		Tokens:    p.sim.tokens(),
+		Targets:   map[string]http.Handler{receiverHost: p.sim.receiver},
+		FaultSeed: p.sim.plan.Seed + 1,
 		// Concurrent deliveries are reproducible, because the receiver gives each delivery its own instant.
-		DeliveryConcurrency: max(1, p.w.plan.Concurrency),
+		DeliveryConcurrency: max(1, p.sim.plan.Concurrency),
 	}
 	srv := mockserver.New(cfg)
 	if p.snapshot != nil {
 		if err := srv.Restore(bytes.NewReader(p.snapshot)); err != nil {
-			p.w.violate(snapshots, "%v", err)
+			p.sim.violate(snapshots, "%v", err)
 		}
 	}
 	if off := time.Until(srv.Now()); off.Abs() > time.Millisecond {
-		p.w.violate(snapshots, "the clock of a platform that starts again is off by %v", off)
+		p.sim.violate(snapshots, "the clock of a platform that starts again is off by %v", off)
 	}
 	p.mu.Lock()
 	p.srv = srv
@@ -102,7 +102,7 @@ type connKey struct{}
 func (p *platform) state() []byte {
 	var b bytes.Buffer
 	if err := p.now().Snapshot(&b); err != nil {
-		p.w.violate(snapshots, "%v", err)
+		p.sim.violate(snapshots, "%v", err)
 	}
 	return b.Bytes()
 }
@@ -116,29 +116,29 @@ type edge struct {
 
 func (e *edge) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	c := r.Context().Value(connKey{}).(*conn)
-	w := e.p.w
+	sim := e.p.sim
 	body, err := io.ReadAll(r.Body)
 	if err != nil || r.Method == "PRI" {
 		panic(http.ErrAbortHandler) // an incomplete request, or an HTTP/2 preface
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	visit, known := w.record.arrives(r, body)
+	visit, known := sim.record.arrives(r, body)
 	if !known {
-		w.violate(neverTwice, "%s %s arrives once more than %s has sent it", r.Method, r.URL.Path, c.link.name)
+		sim.violate(neverTwice, "%s %s arrives once more than %s has sent it", r.Method, r.URL.Path, c.link.name)
 	}
 	name := fmt.Sprintf("edge %x %d", visit.request, visit.n)
-	time.Sleep(w.chance.brief(name))
+	time.Sleep(sim.chance.brief(name))
 	if !e.life.lives() {
 		panic(http.ErrAbortHandler)
 	}
 	rw.Header()["Date"] = []string{e.srv.Now().UTC().Format(http.TimeFormat)}
 	watched := &statusRecorder{ResponseWriter: rw}
-	defer func() { w.trace.add("platform", "%s: %s %s: %s", c.link.name, r.Method, r.URL.RequestURI(), watched) }()
+	defer func() { sim.trace.add("platform", "%s: %s %s: %s", c.link.name, r.Method, r.URL.RequestURI(), watched) }()
 	subject := subjectOf(body)
 	before := e.sent(subject)
 	e.srv.ServeHTTP(watched, r)
 	if rejects(watched.status) && e.sent(subject) > before {
-		w.record.contradicts(subject)
+		sim.record.contradicts(subject)
 	}
 }
 

@@ -21,7 +21,7 @@ const receiverHost = "receiver.test"
 
 // receiver is a load balancer with replicas. Its links can fail, but the load balancer cannot.
 type receiver struct {
-	w        *fixture
+	sim      *simulation
 	balancer *process
 	replicas []*replica
 
@@ -31,7 +31,7 @@ type receiver struct {
 
 // replica is a process that receives events.
 type replica struct {
-	w    *fixture
+	w    *simulation
 	proc *process
 	link *link
 	way  *http.Transport
@@ -43,17 +43,17 @@ type replica struct {
 	handled map[string]bool // keys handled in this life
 }
 
-func newReceiver(w *fixture) *receiver {
-	rc := &receiver{w: w, seen: map[uint64]int{}}
-	rc.balancer = w.newProcess("balancer", func(*life) {})
+func newReceiver(sim *simulation) *receiver {
+	rc := &receiver{sim: sim, seen: map[uint64]int{}}
+	rc.balancer = sim.newProcess("balancer", func(*life) {})
 	rc.balancer.start()
-	for i := range w.plan.Replicas {
-		r := &replica{w: w}
+	for i := range sim.plan.Replicas {
+		r := &replica{w: sim}
 		name := fmt.Sprintf("replica%d", i+1)
-		r.proc = w.newProcess(name, r.run)
+		r.proc = sim.newProcess(name, r.run)
 		r.proc.end = r.close
-		r.link = w.newLink(name, rc.balancer, r.proc)
-		r.way = transport(r.link, w.plan.HTTP2)
+		r.link = sim.newLink(name, rc.balancer, r.proc)
+		r.way = transport(r.link, sim.plan.HTTP2)
 		rc.replicas = append(rc.replicas, r)
 	}
 	return rc
@@ -83,8 +83,8 @@ func (rc *receiver) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	rc.seen[id]++
 	name := fmt.Sprintf("delivery %x %d", id, rc.seen[id])
 	rc.mu.Unlock()
-	time.Sleep(rc.w.chance.brief(name))
-	first := rc.w.chance.upTo(len(rc.replicas), name)
+	time.Sleep(rc.sim.chance.brief(name))
+	first := rc.sim.chance.upTo(len(rc.replicas), name)
 	for i := range rc.replicas {
 		resp, err := rc.replicas[(first+i)%len(rc.replicas)].forward(r, body)
 		if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
@@ -202,7 +202,7 @@ func (r *replica) enter(key string) func() {
 
 // store is the database of the replicas, with the effects of their functions. It does not fail.
 type store struct {
-	w *fixture
+	sim *simulation
 
 	mu      sync.Mutex
 	locks   map[string]*life // owners of keys in progress
@@ -212,7 +212,7 @@ type store struct {
 
 // of returns the store for a life of a process.
 func (s *store) of(p *process, l *life) webhook.Once {
-	if s.w.plan.Store == InMemory {
+	if s.sim.plan.Store == InMemory {
 		return webhook.NewMemoryOnce(webhook.MemoryOnceOptions{})
 	}
 	return &session{s, p, l}
@@ -248,7 +248,7 @@ func (s *session) Do(ctx context.Context, key string, fn func(context.Context) e
 		return true, err
 	}
 	name := fmt.Sprintf("commit %s %s %d", s.p.name, key, s.l.n)
-	time.Sleep(s.w.chance.brief(name))
+	time.Sleep(s.sim.chance.brief(name))
 	return true, s.commit(ctx, key, *tx)
 }
 
@@ -280,7 +280,7 @@ func (s *session) commit(ctx context.Context, key string, effects int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.handled[key] = s.w.plan.Store != forgetful
+	s.handled[key] = s.sim.plan.Store != forgetful
 	s.effects[key] += effects
 	return nil
 }

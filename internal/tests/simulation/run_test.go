@@ -21,8 +21,8 @@ import (
 // witness is the token of the test itself.
 const witness = "token-of-the-witness-03aa"
 
-// fixture contains everything in the bubble.
-type fixture struct {
+// simulation contains everything in the bubble of a run.
+type simulation struct {
 	plan   Plan
 	chance chance
 	start  time.Time
@@ -72,14 +72,14 @@ func Simulate(t *testing.T, plan Plan) (run Run) {
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
-		w := setup(t.Context(), plan)
+		sim := newSimulation(t.Context(), plan)
 		log.SetOutput(io.Discard) // messages of net/http
-		w.setUp()
-		w.storm()
-		w.calm()
-		w.judge()
-		w.tearDown()
-		run = Run{Plan: plan, Violations: w.violations, Trace: w.trace.String()}
+		sim.setUp()
+		sim.storm()
+		sim.calm()
+		sim.judge()
+		sim.tearDown()
+		run = Run{Plan: plan, Violations: sim.violations, Trace: sim.trace.String()}
 	})
 	return run
 }
@@ -94,45 +94,45 @@ func oneAtATime() (restore func()) {
 	}
 }
 
-func setup(ctx context.Context, plan Plan) *fixture {
-	w := &fixture{
+func newSimulation(ctx context.Context, plan Plan) *simulation {
+	sim := &simulation{
 		plan: plan, chance: chance(plan.Seed), start: time.Now(),
 		trace: &trace{start: time.Now()}, record: newRecord(),
 		net: &network{links: map[string]*link{}, open: map[*end]bool{}}, processes: map[string]*process{}, inProgress: map[string]int{},
 	}
-	w.ctx, w.cancel = context.WithCancel(ctx)
-	w.store = &store{w: w, locks: map[string]*life{}, handled: map[string]bool{}, effects: map[string]int{}}
-	w.receiver = newReceiver(w)
-	w.platform = newPlatform(w)
+	sim.ctx, sim.cancel = context.WithCancel(ctx)
+	sim.store = &store{sim: sim, locks: map[string]*life{}, handled: map[string]bool{}, effects: map[string]int{}}
+	sim.receiver = newReceiver(sim)
+	sim.platform = newPlatform(sim)
 	for i := range plan.Clients {
-		w.callers = append(w.callers, newCaller(w, i))
+		sim.callers = append(sim.callers, newCaller(sim, i))
 	}
-	return w
+	return sim
 }
 
 // setUp creates a webhook and a list with contacts, before anything goes wrong.
-func (w *fixture) setUp() {
-	w.platform.proc.start()
-	api, err := client.New(client.Config{BaseURL: "http://platform.test", AllowPlainHTTP: true, Token: witness, HTTPClient: w.platform.now().HTTPClient()})
+func (sim *simulation) setUp() {
+	sim.platform.proc.start()
+	api, err := client.New(client.Config{BaseURL: "http://platform.test", AllowPlainHTTP: true, Token: witness, HTTPClient: sim.platform.now().HTTPClient()})
 	must(err)
-	hook, err := api.Webhooks.Create(w.ctx, client.WebhookCreate{URL: "https://" + receiverHost + "/hook", Events: heardEvents()})
+	hook, err := api.Webhooks.Create(sim.ctx, client.WebhookCreate{URL: "https://" + receiverHost + "/hook", Events: heardEvents()})
 	must(err)
 	secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
 	must(err)
-	w.verifier, err = webhook.NewVerifier(secret)
+	sim.verifier, err = webhook.NewVerifier(secret)
 	must(err)
-	list, err := api.Lists.Create(w.ctx, client.ListCreate{Name: "Contacts"})
+	list, err := api.Lists.Create(sim.ctx, client.ListCreate{Name: "Contacts"})
 	must(err)
-	must(api.Lists.AcceptPolicy(w.ctx, list.ID))
-	for i := range w.plan.Contacts {
-		w.contacts = append(w.contacts, fmt.Sprintf("e%d@example.org", i+1))
-		_, err := api.Contacts.Create(w.ctx, list.ID, client.ContactCreate{Email: w.contacts[i]})
+	must(api.Lists.AcceptPolicy(sim.ctx, list.ID))
+	for i := range sim.plan.Contacts {
+		sim.contacts = append(sim.contacts, fmt.Sprintf("e%d@example.org", i+1))
+		_, err := api.Contacts.Create(sim.ctx, list.ID, client.ContactCreate{Email: sim.contacts[i]})
 		must(err)
 	}
-	for _, r := range w.receiver.replicas {
+	for _, r := range sim.receiver.replicas {
 		r.proc.start()
 	}
-	for _, c := range w.callers {
+	for _, c := range sim.callers {
 		c.proc.start()
 	}
 }
@@ -144,9 +144,9 @@ func must(err error) {
 }
 
 // tokens returns the tokens of the platform.
-func (w *fixture) tokens() []mockserver.Token {
+func (sim *simulation) tokens() []mockserver.Token {
 	tokens := []mockserver.Token{{Value: witness}}
-	for _, c := range w.callers {
+	for _, c := range sim.callers {
 		for _, token := range c.tokens() {
 			tokens = append(tokens, mockserver.Token{Value: token})
 		}
@@ -155,34 +155,34 @@ func (w *fixture) tokens() []mockserver.Token {
 }
 
 // storm runs the steps.
-func (w *fixture) storm() {
-	for i, s := range w.plan.Steps {
+func (sim *simulation) storm() {
+	for i, s := range sim.plan.Steps {
 		id := fmt.Sprint("step", i)
-		at := s.At + w.chance.brief("step "+id)
-		w.busy(id, func() {
-			time.Sleep(at - time.Since(w.start))
-			w.trace.add("step", "%d: %#v", i, s.Do)
-			s.Do.act(w, id)
+		at := s.At + sim.chance.brief("step "+id)
+		sim.busy(id, func() {
+			time.Sleep(at - time.Since(sim.start))
+			sim.trace.add("step", "%d: %#v", i, s.Do)
+			s.Do.act(sim, id)
 		})
 	}
 	last := time.Duration(0)
-	for _, s := range w.plan.Steps {
+	for _, s := range sim.plan.Steps {
 		last = max(last, s.At)
 	}
-	time.Sleep(last + time.Second - time.Since(w.start))
+	time.Sleep(last + time.Second - time.Since(sim.start))
 }
 
 // busy runs f in a goroutine that the run waits for.
-func (w *fixture) busy(id string, f func()) {
-	w.mu.Lock()
-	w.inProgress[id]++
-	w.mu.Unlock()
+func (sim *simulation) busy(id string, f func()) {
+	sim.mu.Lock()
+	sim.inProgress[id]++
+	sim.mu.Unlock()
 	go func() {
 		defer func() {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			if w.inProgress[id]--; w.inProgress[id] == 0 {
-				delete(w.inProgress, id)
+			sim.mu.Lock()
+			defer sim.mu.Unlock()
+			if sim.inProgress[id]--; sim.inProgress[id] == 0 {
+				delete(sim.inProgress, id)
 			}
 		}()
 		f()
@@ -193,67 +193,67 @@ func (w *fixture) busy(id string, f func()) {
 const patience = 12 * time.Hour
 
 // calm removes all faults and waits until everything has ended.
-func (w *fixture) calm() {
-	w.trace.add("simulation", "all is calm")
-	for _, l := range w.net.links {
+func (sim *simulation) calm() {
+	sim.trace.add("simulation", "all is calm")
+	for _, l := range sim.net.links {
 		l.calm()
 	}
-	w.platform.now().ClearFaults()
-	w.await()
+	sim.platform.now().ClearFaults()
+	sim.await()
 	time.Sleep(2 * time.Minute) // until idle connections are closed
-	w.encore()
-	w.await()
-	ctx, cancel := context.WithTimeout(w.ctx, 4*24*time.Hour) // more than the retry schedule
+	sim.encore()
+	sim.await()
+	ctx, cancel := context.WithTimeout(sim.ctx, 4*24*time.Hour) // more than the retry schedule
 	defer cancel()
-	if err := w.platform.now().Drain(ctx); err != nil {
-		w.violate(delivers, "%v", err)
+	if err := sim.platform.now().Drain(ctx); err != nil {
+		sim.violate(delivers, "%v", err)
 	}
 	time.Sleep(time.Hour) // for abandoned handlers
 }
 
 // await waits until everything has ended.
-func (w *fixture) await() {
+func (sim *simulation) await() {
 	end := time.Now().Add(patience)
 	for time.Now().Before(end) {
 		time.Sleep(time.Minute)
-		w.platform.now().ClearFaults() // faults of steps that were still in progress
-		w.mu.Lock()
-		n := len(w.inProgress)
-		w.mu.Unlock()
-		if n == 0 && w.allUp() {
+		sim.platform.now().ClearFaults() // faults of steps that were still in progress
+		sim.mu.Lock()
+		n := len(sim.inProgress)
+		sim.mu.Unlock()
+		if n == 0 && sim.allUp() {
 			return
 		}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for id := range w.inProgress {
-		w.violations = append(w.violations, Violation{ends, id + " has not come to its end"})
+	sim.mu.Lock()
+	defer sim.mu.Unlock()
+	for id := range sim.inProgress {
+		sim.violations = append(sim.violations, Violation{ends, id + " has not come to its end"})
 	}
 }
 
 // encore makes each client send and look up once more at the end of a run, which must succeed.
-func (w *fixture) encore() {
-	w.mu.Lock()
-	w.isQuiet = true
-	w.mu.Unlock()
-	for i, c := range w.callers {
+func (sim *simulation) encore() {
+	sim.mu.Lock()
+	sim.isQuiet = true
+	sim.mu.Unlock()
+	for i, c := range sim.callers {
 		for j, a := range []Action{Send{From: i}, Lookup{From: i}} {
 			id := fmt.Sprintf("encore%d.%d", i+1, j)
-			time.Sleep(time.Second + w.chance.brief(c.proc.name+id))
-			a.act(w, id)
+			time.Sleep(time.Second + sim.chance.brief(c.proc.name+id))
+			a.act(sim, id)
 		}
 	}
 }
 
 // isCalm reports whether there are no more faults.
-func (w *fixture) isCalm() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.isQuiet
+func (sim *simulation) isCalm() bool {
+	sim.mu.Lock()
+	defer sim.mu.Unlock()
+	return sim.isQuiet
 }
 
-func (w *fixture) allUp() bool {
-	for _, p := range w.processes {
+func (sim *simulation) allUp() bool {
+	for _, p := range sim.processes {
 		if !p.isUp() {
 			return false
 		}
@@ -262,37 +262,37 @@ func (w *fixture) allUp() bool {
 }
 
 // tearDown ends the run and checks that no connection is open.
-func (w *fixture) tearDown() {
-	for _, c := range w.callers {
+func (sim *simulation) tearDown() {
+	for _, c := range sim.callers {
 		c.way.CloseIdleConnections()
 	}
-	for _, r := range w.receiver.replicas {
+	for _, r := range sim.receiver.replicas {
 		r.way.CloseIdleConnections()
 	}
 	time.Sleep(time.Second) // until the servers have closed their ends
-	w.net.mu.Lock()
-	if n := len(w.net.open); n > 0 {
-		w.violations = append(w.violations, Violation{nothingLeft, fmt.Sprintf("%d ends of connections are open", n)})
+	sim.net.mu.Lock()
+	if n := len(sim.net.open); n > 0 {
+		sim.violations = append(sim.violations, Violation{nothingLeft, fmt.Sprintf("%d ends of connections are open", n)})
 	}
-	w.net.mu.Unlock()
-	w.cancel()
-	for _, p := range w.processes {
+	sim.net.mu.Unlock()
+	sim.cancel()
+	for _, p := range sim.processes {
 		p.kill()
 	}
 }
 
 // violate records a violation.
-func (w *fixture) violate(i Invariant, format string, args ...any) {
+func (sim *simulation) violate(i Invariant, format string, args ...any) {
 	what := fmt.Sprintf(format, args...)
-	w.trace.add("VIOLATED", "%s: %s", i, what)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.violations = append(w.violations, Violation{i, what})
+	sim.trace.add("VIOLATED", "%s: %s", i, what)
+	sim.mu.Lock()
+	defer sim.mu.Unlock()
+	sim.violations = append(sim.violations, Violation{i, what})
 }
 
 // process can be killed and started again. Each life starts with an empty memory.
 type process struct {
-	w    *fixture
+	sim  *simulation
 	name string
 	run  func(*life) // starts a life; returns immediately
 	end  func()      // called before the connections are lost
@@ -309,16 +309,16 @@ type life struct {
 	cancel context.CancelFunc
 }
 
-func (w *fixture) newProcess(name string, run func(*life)) *process {
-	p := &process{w: w, name: name, run: run}
-	w.processes[name] = p
+func (sim *simulation) newProcess(name string, run func(*life)) *process {
+	p := &process{sim: sim, name: name, run: run}
+	sim.processes[name] = p
 	return p
 }
 
 // start starts a life.
 func (p *process) start() {
 	p.mu.Lock()
-	ctx, cancel := context.WithCancel(p.w.ctx)
+	ctx, cancel := context.WithCancel(p.sim.ctx)
 	n := 1
 	if p.current != nil {
 		n = p.current.n + 1
@@ -357,11 +357,11 @@ func (p *process) crash(down time.Duration) {
 	if !p.isUp() {
 		return
 	}
-	p.w.trace.add(p.name, "is killed")
+	p.sim.trace.add(p.name, "is killed")
 	p.kill()
 	time.AfterFunc(down, func() {
-		if p.w.ctx.Err() == nil && !p.isUp() {
-			p.w.trace.add(p.name, "starts again")
+		if p.sim.ctx.Err() == nil && !p.isUp() {
+			p.sim.trace.add(p.name, "starts again")
 			p.start()
 		}
 	})
@@ -374,7 +374,7 @@ func (p *process) kill() {
 	}
 	l := p.life()
 	_ = p.listener().Close()
-	p.w.net.killAll(p)
+	p.sim.net.killAll(p)
 	l.cancel()
 }
 
