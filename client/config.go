@@ -206,14 +206,17 @@ func NewTransport() http.RoundTripper {
 
 // RetryConfig configures retries. The zero value is a good default.
 type RetryConfig struct {
-	// MaxAttempts is the maximum number of attempts. The default is 3; 1 disables
-	// retries. The retry with a new token after a 401 never counts.
+	// MaxAttempts is the maximum number of attempts. The default is 3; 1 disables retries.
+	// The retry with a new token after a 401 never counts.
 	//
-	// Some 429 responses do not count toward MaxAttempts, because other calls may have
-	// used up the platform's rate limit. The client retries a lookup after up to 60
-	// responses with 429, unless MaxAttempts is 1 or [WithMaxAttempts] is set. It retries
-	// any other request after a 429 with a Retry-After header until the sum of the call's
-	// delays exceeds MaxRetryAfter. A delay after such a response is at least 100 ms.
+	// An attempt with a 429 response often does not count either, because other calls may
+	// have used up the platform's rate limit. There are two cases:
+	//
+	// - The client retries a lookup after up to 60 responses with 429, unless MaxAttempts
+	//   is 1 or [WithMaxAttempts] is set.
+	// - The client retries any other request after a 429 with a Retry-After header, until
+	//   the sum of the call's delays exceeds MaxRetryAfter. A delay after such a response
+	//   is at least 100 ms.
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. The maximum

@@ -78,7 +78,8 @@ func (e *CSVError) Unwrap() error { return e.Err }
 // ContactsFromCSV returns the rows of a CSV file (RFC 4180) as a source for
 // [Contacts.Import]. The file must have this form:
 //
-//   - It is UTF-8, or UTF-16 with a byte order mark.
+//   - It is UTF-8, or UTF-16 with a byte order mark. Lines end in LF or CR LF, and a row
+//     has at most 1 MiB.
 //   - The first row contains the headers of at most 16,384 columns.
 //   - One column contains the address, and others may contain tags, interests and a
 //     status; see [CSVOptions].
@@ -92,12 +93,10 @@ func (e *CSVError) Unwrap() error { return e.Err }
 // header, and the apostrophe that [CSVRow] writes before = + - and @. An address with
 // invisible characters inside is invalid.
 //
-// The Line field of each contact is the number of the first line of its row. Every
-// error from the source is a [*CSVError], except errors from OnBadRow. You can iterate
-// over the source only once, because the iteration reads the file. The source uses at
-// most 64 MiB of memory.
-//
-// Lines must end in LF or CR LF. A row longer than 1 MiB is an error.
+// The Line field of each contact is the number of the first line of its row. Every error
+// from the source is a [*CSVError], except errors from OnBadRow. You can iterate over the
+// source only once, because the iteration reads the file. The source uses at most 64 MiB of
+// memory.
 func ContactsFromCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		c := newCSVSource(r, opts)

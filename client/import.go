@@ -115,31 +115,30 @@ type ImportFailure struct {
 // smaller.
 //
 // Importing a contact again does not create a duplicate; see [Contacts.ImportBatch].
-// However, if the contact was deleted in the meantime, the import adds and activates it again. A single
-// import can do this too: the client sends a batch again after a lost response, and the contact may have been
-// deleted between the two requests. To prevent this, set [ImportOptions].NoRepeat.
+// However, if the contact was deleted in the meantime, it is added and activated again.
+// This can happen within one import, because the client sends a batch again after a lost
+// response, and the contact may have been deleted between the two requests. To prevent
+// this, set [ImportOptions].NoRepeat.
 //
 // If the source yields an address several times, ignoring letter case, Import keeps the
 // order, so the last imported value of each field replaces earlier values.
 //
-// An import limits its memory. The contacts in flight take at most 16 MiB, and their JSON
-// takes at most 16 MiB more. In addition, the next batch takes at most 4 MiB, and Import
-// holds one more contact. Only a single contact can exceed these limits. The size of a
-// contact is its text plus 128 bytes, 32 bytes for each attribute and 16 bytes for each
-// tag or interest.
+// An import limits its memory, unless a single contact exceeds the limits:
 //
-// An import also needs memory for its concurrent requests and its report. Each
-// concurrent request has an array of BatchSize contacts, with at most 128 bytes for
-// each contact. The report stores one entry for each group of consecutive contacts with
-// the same status. Unless [ImportOptions].OnRejected is set, the report also stores the
-// rejected contacts.
+//   - The contacts in flight take at most 16 MiB, their JSON at most 16 MiB more, and the
+//     next batch at most 4 MiB. The size of a contact is its text plus 128 bytes, 32 bytes
+//     for each attribute and 16 bytes for each tag or interest.
+//   - Each concurrent request has an array of BatchSize contacts, with at most 128 bytes for
+//     each contact.
+//   - The report stores one entry for each group of consecutive contacts with the same
+//     status. Unless [ImportOptions].OnRejected is set, it also stores the rejected contacts.
 //
 // The error is nil if Import read the whole source and all batches succeeded, even if the
 // platform rejected some contacts. If an option is invalid, the error is [ErrValidation],
-// and Import does not read the source. If a running import fails, the error is not an
-// [*Error], because it can wrap the error from the source, the error from the first
-// failed batch, and the error from the context. If the source yields an error, Import
-// first sends the contacts that precede the error. The report is never nil.
+// and Import does not read the source. If the import fails later, the error is not an
+// [*Error], because it can wrap several errors: from the source, from the first failed
+// batch, and from the context. If the source yields an error, Import first sends the
+// contacts that precede the error. The report is never nil.
 //
 // If the context is canceled, Import sends no more batches, and the outcome of the
 // batches in flight is unknown. Import cannot interrupt the source, so a source that can

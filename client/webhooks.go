@@ -37,9 +37,8 @@ type Webhooks struct {
 	logger  *slog.Logger
 }
 
-// Ensure subscribes a URL to events, and returns a webhook with its secret.
-// [Webhook.HashFunction] is empty if the platform does not return a hash function. If no
-// existing webhook matches, Ensure creates a webhook with the given settings:
+// Ensure subscribes a URL to events, and returns a webhook with its secret. If no existing
+// webhook matches, Ensure creates a webhook with the given settings:
 //
 //	hook, err := c.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: names})
 //
@@ -60,15 +59,16 @@ type Webhooks struct {
 // to, signed with different secrets. So the receiver must accept the secrets of all
 // webhooks that [Webhooks.Active] returns, and must deduplicate the events.
 //
-// Each call to Ensure logs the old webhooks of earlier releases; [Webhooks.Replace]
-// returns them instead. Archive an old webhook 8 hours after the last process of its
-// release has ended, because the platform retries deliveries for more than 7 hours (see
-// "Webhook retry schedule" in docs/production.md).
+// Archive an old webhook 8 hours after the last process of its release has ended, because
+// the platform retries deliveries for more than 7 hours (see "Webhook retry schedule" in
+// docs/production.md). To remind you, each call to Ensure logs the old webhooks.
+// [Webhooks.Replace] returns them instead.
 //
-// If the platform returns no secret, or lists the new webhook with other events or
-// another rate limit, the error is [ErrInvalidResponse]. Ensure may return the known
-// fields of the webhook together with an error. If a request fails, even with
-// [ErrOutcomeUnknown], call Ensure again to get the webhook.
+// If the platform returns no hash function, [Webhook.HashFunction] is empty. If it returns
+// no secret, or lists the new webhook with other events or another rate limit, the error is
+// [ErrInvalidResponse]. Ensure may return the known fields of the webhook together with an
+// error. If a request fails, even with [ErrOutcomeUnknown], call Ensure again to get the
+// webhook.
 func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	current, old, err := s.Replace(ctx, webhook)
 	for _, hook := range old {
@@ -79,11 +79,11 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 }
 
 // Replace is like [Webhooks.Ensure], but returns the old webhooks, which you can archive,
-// instead of logging them. A webhook is old if it is not archived, has the same URL and
-// at least one of the events, and precedes the current webhook in the list. If the
-// platform lists webhooks in creation order, old webhooks therefore belong to earlier
-// releases. However, if the webhook of a running release is archived, its processes get a
-// new webhook, and even the webhooks of later releases precede it.
+// instead of logging them. A webhook is old if it is not archived, has the same URL and at
+// least one of the events, and precedes the current webhook in the list. If the platform
+// lists webhooks in creation order, old webhooks therefore belong to earlier releases.
+// However, if you archive the webhook of a running release, its processes get a new
+// webhook. Then even the webhooks of later releases precede it, and count as old.
 func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current Webhook, old []WebhookSummary, err error) {
 	return s.ensure(ctx, webhook, "")
 }

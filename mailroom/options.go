@@ -15,10 +15,10 @@ import (
 // are good defaults.
 type Options struct {
 	// OnNotice is called for each notice, in a transaction of the store, which ctx carries.
-	// If OnNotice returns an error or panics, the transaction is rolled back, and the Room
-	// calls OnNotice again after a pause. The pause begins with 2 s and doubles up to one hour.
-	// Therefore writes in the transaction happen exactly once, but other effects can happen
-	// again.
+	// If OnNotice returns an error or panics, the transaction is rolled back. Therefore
+	// writes in the transaction happen exactly once, but other effects can happen again.
+	// The Room calls OnNotice again after a pause, which begins with 2 s and doubles up to
+	// one hour.
 	//
 	// OnNotice must be safe for concurrent use. It must not call the platform, because the
 	// transaction stays open during the call, and it must not call [Room.Close], which waits

@@ -30,16 +30,16 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 	return s.engine.Drain(ctx, accountID)
 }
 
-// WaitFor calls f on the caller's goroutine, immediately and after every change, until f returns true. A
-// change is a change to a message, a delivery, an event, a request, a fault, the clock or the whole state.
-// The function f can call the server's methods, such as [Server.OutboxTo]. It must not send requests to the
-// API, because each request is a change and would call f again. WaitFor returns an error if ctx is canceled
-// or expires in real time, or if the server is shut down or closed.
+// WaitFor waits until the function f returns true. It calls f on the caller's goroutine, immediately
+// and after every change to a message, a delivery, an event, a request, a fault, the clock or the whole
+// state. The function can call the server's methods, such as [Server.OutboxTo]. It must not send
+// requests to the API, because each request is a change and would call f again. WaitFor returns an
+// error if ctx is canceled or expires in real time, or if the server is shut down or closed.
 //
-// The end of a delivery is a change, so f can also read what the webhook handler has set before it responded.
-// For example, f can be the method Load of an atomic.Bool. But WaitFor does not notice what the application
-// changes after its response, for example in a queue. Run such a test in a testing/synctest bubble, where
-// time.Sleep(time.Minute) takes no real time.
+// The end of a delivery is a change, so f can also read what the webhook handler has set before it
+// responded. For example, f can be the method Load of an atomic.Bool. However, WaitFor does not notice
+// what the application changes after its response, for example in a queue. Run such a test in a
+// testing/synctest bubble, where time.Sleep(time.Minute) takes no real time.
 func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.engine.WaitFor(ctx, f) }
 
 // Revision returns a number that grows after each change to the state that [Server.Snapshot] writes. A
@@ -60,10 +60,13 @@ func (s *Server) Revision() uint64 { return s.engine.Changes.Revision() }
 func (s *Server) Snapshot(w io.Writer) error { return s.engine.Snapshot(w) }
 
 // Restore replaces the whole state with the state in a snapshot, and resumes its pending deliveries and
-// campaigns. A clock that was running gets the offset from time.Now in the snapshot; a clock that was frozen
-// gets the time in the snapshot. If the snapshot contains no clock, the clock restarts with the settings in
-// [Config]. Tokens, fault rules and the request log do not change. If the snapshot is invalid, Restore
-// changes nothing and returns an error with the position of the problem.
+// campaigns. Tokens, fault rules and the request log do not change, because a snapshot does not contain
+// them. If the snapshot is invalid, Restore changes nothing and returns an error with the position of
+// the problem.
+//
+// The snapshot also determines the clock. If the clock was running, it gets the same offset from
+// time.Now as in the snapshot. If it was frozen, it gets the time in the snapshot. If the snapshot
+// contains no clock, the clock restarts with the settings in [Config].
 func (s *Server) Restore(r io.Reader) error { return s.engine.Restore(r) }
 
 // SetBaseline makes the current state the baseline. [Server.Reset] restores the baseline, for example between
@@ -124,15 +127,14 @@ func (s *Server) ClearAccount(accountID int64) error { return s.engine.ClearAcco
 // can refer to a list or template in the same object by name, and a contact can have any status that an
 // import accepts. A seed fires no events.
 //
-// A seed can set ids, secrets and tokens:
+// Unlike a request, a seed can set ids, secrets and tokens:
 //
-//   - Ids are from 1 to 10^15 and unique across resources. If one contact in a list has
-//     an id, all contacts in the list must have ids, in ascending order. Later ids are
+//   - Ids are from 1 to 10^15 and unique across resources. If one contact in a list has an id, all
+//     contacts in the list must have ids, in ascending order. Ids that the server assigns later are
 //     greater than all ids in the seed.
-//   - A webhook can have a secret and a hash function. The secret must not begin or end
-//     with white space.
-//   - Tokens are valid for the account of their object, which Seed creates if necessary.
-//     Omitted fields of a token have the defaults that [Token] documents.
+//   - A webhook can have a secret and a hash function. The secret must not begin or end with white space.
+//   - Tokens are valid for the account of their object, which Seed creates if necessary. Omitted fields
+//     of a token have the defaults that [Token] documents.
 //
 // Seed stops at the first error, which contains the position of the failed record. Records that were added
 // before remain.

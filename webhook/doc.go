@@ -21,21 +21,23 @@
 //	server := http.Server{Addr: "127.0.0.1:8080", ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute}
 //	return server.ListenAndServe()
 //
-// [NewHandler] returns an [http.Handler] for any router. If you have your own handler, wrap it with
-// [Middleware]. Outside of net/http, use a [Verifier].
+// [NewHandler] returns an [http.Handler] for any router, and calls your function for each event. If
+// you have your own handler, wrap it with [Middleware]. Outside of net/http, use a [Verifier].
 //
 // # Signature verification
 //
-// Every delivery has the header X-Service-Signature with the base64-encoded HMAC of its body, keyed with
-// the secret of the webhook (specification, "Authentication"). The handler verifies the exact bytes
-// before it parses them. The hash function (SHA-256 or SHA-512; see [ParseSecret]) is part of the
-// [Secret], so a request cannot choose it. If several webhooks use one URL, pass all secrets to
+// Every delivery has the header X-Service-Signature with the base64-encoded HMAC of its body, keyed
+// with the secret of the webhook (specification, "Authentication"). The handler verifies the exact
+// bytes before it parses them. The hash function (SHA-256 or SHA-512; see [ParseSecret]) is part of
+// the [Secret], so a request cannot choose it.
+//
+// Each webhook has its own secret. If several webhooks use one URL, pass all secrets to
 // [NewVerifier]. If secrets change while the program runs, use [NewVerifierFunc].
 //
 // # Responses
 //
-// Without a 2xx response, the platform retries the delivery for more than 7 hours.
-// The handler responds with these statuses:
+// If the response is not 2xx, the platform retries the delivery for more than 7 hours. The handler
+// responds with these statuses:
 //
 //	204  the function returned nil, for this or an earlier delivery of the event
 //	400  the body is truncated, or signed but not an event, or the event is older than Options.MaxAge
@@ -48,20 +50,20 @@
 //	     because another handler has read or changed the body, or because it is compressed or in base64;
 //	     with Retry-After
 //
-// The handler accepts each signed body that contains an event name, even if envelope fields or the data
-// have unexpected types. Your function can detect this with [events.Event.Mismatch] and [events.Unknown].
+// A signed body that contains an event name is an event, even if other fields have unexpected
+// types. Your function can detect this with [events.Event.Mismatch] and [events.Unknown].
 //
-// The handler reports failures to the log and to [Options].Observe, never to the sender. One panic has
-// its own meaning: if the function panics with [http.ErrAbortHandler], net/http closes the connection
-// without a response. If a framework recovers from this panic, the response is 500.
+// The handler reports failures to the log and to [Options].Observe, never to the sender. If your
+// function panics with [http.ErrAbortHandler], net/http closes the connection without a response,
+// unless a framework recovers from this panic. The response is then 500.
 //
 // # Duplicate deliveries
 //
-// The platform delivers each event at least once. In addition, anyone who recorded a delivery can repeat
-// it, because the signature does not include a timestamp. Therefore the handler deduplicates with a
-// [Once], a store of the ids of handled events. Events in the general envelope have no id. The handler
-// identifies such an event by the SHA-256 of its body, so two of these events with identical bodies
-// count as one.
+// The platform delivers each event at least once. In addition, anyone who recorded a delivery can
+// repeat it, because the signature does not include a timestamp. Therefore the handler deduplicates
+// with a [Once], a store of the ids of handled events. Events in the general envelope (see package
+// events) have no id. The handler identifies such an event by the SHA-256 of its body, so two of
+// these events with identical bodies count as one.
 //
 // The handler calls your function for each delivery of an event until a call succeeds, and skips later
 // duplicates. It never calls the function concurrently for the same event.
@@ -71,18 +73,18 @@
 // a call to the function and before the write to the store, the event is handled again. Only a store that
 // shares a transaction with the function prevents this.
 //
-// The function has 10 seconds to return. Then the platform closes the connection, and retries the
-// delivery later. Most servers cancel the function's context when the connection is closed; for other
-// servers, see [Options].Timeout. If a retry arrives while the function still runs, the response to the
-// retry is 503. Use a queue for work that can exceed 10 seconds.
+// Your function has 10 seconds to return. Then the platform closes the connection, and retries the
+// delivery later. Most servers cancel the context of the function when the connection is closed.
+// For other servers, set [Options].Timeout. If a retry arrives while the function still runs, the
+// response to the retry is 503. Use a queue for work that can exceed 10 seconds.
 //
 // # Maximum age
 //
-// [Options].MaxAge rejects old events. By default, there is no limit, because retries, the webhook's
-// rate limit and archived webhooks can delay a legitimate delivery for hours. A deduplication store
-// protects against replays without rejecting such deliveries. The limit does not apply to an event
-// without a readable time. Otherwise the platform would retry such an event without success until it is
-// lost.
+// [Options].MaxAge rejects old events. By default, there is no limit, because retries, the
+// webhook's rate limit and archived webhooks can delay a legitimate delivery for hours. A
+// deduplication store protects against replays without rejecting such deliveries. The limit does
+// not apply to an event without a readable time, because the platform would retry the event without
+// success until it is lost.
 //
 // # Limits
 //

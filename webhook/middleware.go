@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// Middleware verifies deliveries for your own handler, and rejects the same requests as
-// [NewHandler]. Your handler gets the [Delivery] with [FromContext], and can read the
-// body again. It must respond, and must deduplicate with a [Once] and Delivery.Key. If
-// your handler panics before it responds, the response is 500, and the panic continues.
+// Middleware verifies deliveries for your own handler. It rejects the same requests as
+// [NewHandler], and does not call your handler for these. In Gin, this requires additional
+// code, because Gin calls the next handler itself; see docs/how-do-i.md.
 //
-// [Options].Observe receives only rejected requests. [Options].Logger also receives
-// deliveries with fields of an unexpected type. Middleware panics if [Options].Once is
-// set or v is nil.
+// Your handler gets the [Delivery] with [FromContext], and can read the body again. It must
+// respond, and must deduplicate with a [Once] and Delivery.Key. If your handler panics
+// before it responds, the response is 500, and the panic continues.
 //
-// After Middleware has rejected a request, it does not call the next handler. However,
-// Gin then calls the next handler itself, so abort Gin's chain as docs/how-do-i.md
-// shows.
+// [Options].Observe and [Options].Logger receive the rejected requests. Logger also
+// receives deliveries with fields of an unexpected type. Middleware panics if
+// [Options].Once is set or v is nil.
 func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
 	if opts.Once != nil {
 		panic("webhook: Middleware does not support Options.Once")

@@ -11,7 +11,7 @@ import (
 // ErrInFlight means that another call to [Once.Do] is handling the same event.
 var ErrInFlight = errors.New("webhook: event already being handled")
 
-// Once is a deduplication store that records the handled events. A duplicate may
+// Once is a deduplication store: it records the handled events, because a duplicate may
 // arrive hours later, or at the same time on another connection.
 //
 // To share a store between processes, implement Once with a database, and test it with
