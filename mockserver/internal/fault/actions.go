@@ -44,85 +44,79 @@ type Action struct {
 	kindWithEvent targetKind // the targets if the rule has an event or a webhook; kind, if it must not have one
 }
 
-func actions() []Action {
-	all := slices.Concat(requestActions(), deliveryActions())
+// table contains all actions. It never changes, so it can be a package variable.
+var table = withTargets([]Action{ //nolint:gochecknoglobals // like a constant, which Go does not have for slices
+	// Requests. With an event, some of these actions apply to deliveries.
+	{
+		Name: model.FaultStatus, kind: requests, kindWithEvent: attempts,
+		Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody}, RequestFields: []string{fieldRetry},
+		Label: "Respond with a status", Effect: "Responds with `status` (503 by default), `retry_after` and `body`.",
+	},
+	{
+		Name: model.FaultReset, kind: requests, kindWithEvent: attempts,
+		Fields: []string{fieldAfter, fieldDelay},
+		Label:  "Close the connection", Effect: "Closes the connection without a response.",
+	},
+	{
+		Name: model.FaultHang, kind: requests, kindWithEvent: attempts,
+		Fields: []string{fieldAfter, fieldDelay},
+		Label:  "Never respond", Effect: "Sends no response, and waits until the client closes the connection.",
+	},
+	{
+		Name: model.FaultTruncate, kind: requests, kindWithEvent: requests,
+		Fields: []string{fieldDelay},
+		Label:  "Truncate the response", Effect: "Processes the request, and sends half of the response body.",
+	},
+	{
+		Name: model.FaultOversize, kind: requests, kindWithEvent: requests,
+		Fields: []string{fieldDelay, fieldStatus, fieldSize},
+		Label:  "Respond with a huge body", Effect: "Processes the request, and responds with a JSON object of `size` bytes.",
+	},
+	{
+		Name: model.FaultNotJSON, kind: requests, kindWithEvent: requests,
+		Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody},
+		Label:  "Respond with HTML", Effect: "Responds with `status` (200 by default) and an HTML page, or `body`.",
+	},
+	{
+		Name: model.FaultRedirect, kind: requests, kindWithEvent: requests,
+		Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody, fieldLocation},
+		Label:  "Redirect", Effect: "Responds with `status` (307 by default) and `location`.",
+	},
+	{
+		Name: model.FaultDelay, kind: requests, kindWithEvent: deliveries,
+		Fields: []string{fieldDelay}, needs: fieldDelay,
+		Label: "Delay", Effect: "Processes the request, or makes the delivery, after `delay_ms`.",
+	},
+	// Messages.
+	{
+		Name: model.FaultInternalError, kind: messages, kindWithEvent: messages,
+		Fields: []string{fieldBody},
+		Label:  "Fail with an internal error", Effect: "Sets the status in the response to `error`, and fires Email.Error.",
+	},
+	// Deliveries.
+	{
+		Name: model.FaultDrop, kind: deliveries, kindWithEvent: deliveries,
+		Fields: []string{},
+		Label:  "Drop", Effect: "Skips the delivery attempt.",
+	},
+	{
+		Name: model.FaultDuplicate, kind: deliveries, kindWithEvent: deliveries,
+		Fields: []string{fieldDelay},
+		Label:  "Duplicate", Effect: "Delivers the same bytes again after the receiver has accepted them.",
+	},
+	{
+		Name: model.FaultReorder, kind: deliveries, kindWithEvent: deliveries,
+		Fields: []string{fieldDelay},
+		Label:  "Reorder", Effect: "Delays a delivery until after the next delivery of the webhook, or until `delay_ms` (1 s by default) has passed.",
+	},
+})
+
+func withTargets(all []Action) []Action {
 	for i := range all {
 		all[i].Targets = all[i].targets()
 		all[i].RequestFields = append([]string{}, all[i].RequestFields...) // JSON requires a list
 	}
 	return all
-}
-
-// requestActions returns the actions for requests. Some also apply to attempts.
-func requestActions() []Action {
-	return []Action{
-		{
-			Name: model.FaultStatus, kind: requests, kindWithEvent: attempts,
-			Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody}, RequestFields: []string{fieldRetry},
-			Label: "Respond with a status", Effect: "Responds with `status` (503 by default), `retry_after` and `body`.",
-		},
-		{
-			Name: model.FaultReset, kind: requests, kindWithEvent: attempts,
-			Fields: []string{fieldAfter, fieldDelay},
-			Label:  "Close the connection", Effect: "Closes the connection without a response.",
-		},
-		{
-			Name: model.FaultHang, kind: requests, kindWithEvent: attempts,
-			Fields: []string{fieldAfter, fieldDelay},
-			Label:  "Never respond", Effect: "Sends no response, and waits until the client closes the connection.",
-		},
-		{
-			Name: model.FaultTruncate, kind: requests, kindWithEvent: requests,
-			Fields: []string{fieldDelay},
-			Label:  "Truncate the response", Effect: "Processes the request, and sends half of the response body.",
-		},
-		{
-			Name: model.FaultOversize, kind: requests, kindWithEvent: requests,
-			Fields: []string{fieldDelay, fieldStatus, fieldSize},
-			Label:  "Respond with a huge body", Effect: "Processes the request, and responds with a JSON object of `size` bytes.",
-		},
-		{
-			Name: model.FaultNotJSON, kind: requests, kindWithEvent: requests,
-			Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody},
-			Label:  "Respond with HTML", Effect: "Responds with `status` (200 by default) and an HTML page, or `body`.",
-		},
-		{
-			Name: model.FaultRedirect, kind: requests, kindWithEvent: requests,
-			Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody, fieldLocation},
-			Label:  "Redirect", Effect: "Responds with `status` (307 by default) and `location`.",
-		},
-	}
-}
-
-// deliveryActions returns the actions for messages and deliveries. FaultDelay also applies to requests.
-func deliveryActions() []Action {
-	return []Action{
-		{
-			Name: model.FaultDelay, kind: requests, kindWithEvent: deliveries,
-			Fields: []string{fieldDelay}, needs: fieldDelay,
-			Label: "Delay", Effect: "Processes the request, or makes the delivery, after `delay_ms`.",
-		},
-		{
-			Name: model.FaultInternalError, kind: messages, kindWithEvent: messages,
-			Fields: []string{fieldBody},
-			Label:  "Fail with an internal error", Effect: "Sets the status in the response to `error`, and fires Email.Error.",
-		},
-		{
-			Name: model.FaultDrop, kind: deliveries, kindWithEvent: deliveries,
-			Fields: []string{},
-			Label:  "Drop", Effect: "Skips the delivery attempt.",
-		},
-		{
-			Name: model.FaultDuplicate, kind: deliveries, kindWithEvent: deliveries,
-			Fields: []string{fieldDelay},
-			Label:  "Duplicate", Effect: "Delivers the same bytes again after the receiver has accepted them.",
-		},
-		{
-			Name: model.FaultReorder, kind: deliveries, kindWithEvent: deliveries,
-			Fields: []string{fieldDelay},
-			Label:  "Reorder", Effect: "Delays a delivery until after the next delivery of the webhook, or until `delay_ms` (1 s by default) has passed.",
-		},
-	}
 }
 
 // reads reports whether the action reads a field of a rule with the given target.
@@ -139,9 +133,6 @@ func (a Action) targets() (names []string) {
 	}
 	return names
 }
-
-// table contains all actions. It never changes, so it can be a package variable.
-var table = actions() //nolint:gochecknoglobals // like a constant, which Go does not have for slices
 
 // Described returns all actions.
 func Described() []Action { return slices.Clone(table) }
@@ -241,7 +232,7 @@ func (p *Plan) finish(f model.Fault, w http.ResponseWriter, r *http.Request, res
 		body := fmt.Sprintf(`{"detail":[{"loc":[],"msg":"injected by a fault rule","type":%q}]}`+"\n", kind)
 		respond(f, w, http.StatusServiceUnavailable, "application/json", body)
 	default:
-		panic("mockserver: Apply does not implement the fault action " + string(f.Action))
+		panic("mockserver: finish does not implement the fault action " + string(f.Action))
 	}
 }
 
