@@ -58,7 +58,7 @@ func TestErrors(t *testing.T) {
 		{name: "in an array in an element", text: `{"in":[{"tags":["a","b",3]}]}`, path: "in[0].tags[2]", want: "a string", offset: 24},
 		{name: "a fraction", text: `{"in":[{"n":1.5}]}`, path: "in[0].n", want: "a 64-bit integer", offset: 12},
 		{name: "a fraction with an exponent", text: `{"in":[{"n":15e-1}]}`, path: "in[0].n", want: "a 64-bit integer", offset: 12},
-		{name: "a large exponent", text: `{"in":[{"n":1e16}]}`, path: "in[0].n", want: "a 64-bit integer", offset: 12},
+		{name: "a large exponent", text: `{"in":[{"n":9007199254740992e0}]}`, path: "in[0].n", want: "a 64-bit integer", offset: 12},
 		{name: "too large", text: `{"in":[{"n":9223372036854775808}]}`, path: "in[0].n", want: "a 64-bit integer", offset: 12},
 		{name: "the first of two", text: `{"s":1,"b":2}`, path: "s", want: "a string", offset: 5},
 		{name: "not JSON comes first", text: `{"s":1,"b":tru}`, path: "b", want: "a value", offset: 11, syntax: true},

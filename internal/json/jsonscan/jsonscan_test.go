@@ -162,7 +162,7 @@ func TestValues(t *testing.T) {
 		want any
 	}{
 		{`[1,-2,9223372036854775807]`, ints, []int64{1, -2, math.MaxInt64}},
-		{`[42.0,-7.000,4e1,1.5E+1,9223372036854775807.0,0.1e1]`, ints, []int64{42, -7, 40, 15, math.MaxInt64, 1}},
+		{`[42.0,-7.000,4e1,1.5E+1,9223372036854775807.0,0.1e1,9.007199254740991e15]`, ints, []int64{42, -7, 40, 15, math.MaxInt64, 1, 1<<53 - 1}},
 		{"\ufeff[1]", ints, []int64{1}},
 		{`[]`, ints, []int64{}},
 		{`[true,false]`, func(c *Cursor) any { return Slice(c, (*Cursor).Bool) }, []bool{true, false}},

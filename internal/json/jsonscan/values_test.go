@@ -20,6 +20,14 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+func TestEmptyArray(t *testing.T) {
+	for text, want := range map[string]bool{`[]`: true, ` [ ] `: true, `[1]`: false, `[[]]`: false, `{}`: false, `"]"`: false, `null`: false} {
+		if got := New(text).EmptyArray(); got != want {
+			t.Errorf("%s: %t, want %t", text, got, want)
+		}
+	}
+}
+
 func TestMissing(t *testing.T) {
 	c := New(`[{"a":1}, {"b":2}]`)
 	for range c.Array() {
