@@ -36,7 +36,7 @@ var facts = map[string][]place{
 		{"client/import.go", `contacts per request, from 1 to ([\d,]+)\.`},
 		{"client/import.go", `The default is ([\d,]+)\. A batch`},
 		{"client/import.go", `in batches of up to ([\d,]+) contacts`},
-		{"client/import_response.go", `ImportBatch imports up to ([\d,]+) contacts`},
+		{"client/import_batch.go", `ImportBatch imports up to ([\d,]+) contacts`},
 		{"client/doc.go", `batches of up to ([\d,]+)\.`},
 		{"docs/decisions.md", `with more than ([\d,]+) entries`},
 	},
