@@ -40,10 +40,11 @@
 //	emailplatform.mailroom.queue.length        {item}     queue: send, lookup, notice, unknown
 //	emailplatform.mailroom.queue.age           s          queue; the age of the oldest item
 //
-// The outcome of a call is success, not_queued (client.ErrNotQueued), unknown (client.ErrOutcomeUnknown) or
-// failed. The outcome of a delivery is handled, duplicate, in_flight, unverified, rejected or failed. The
-// attribute error.type is an HTTP status, not_queued, timeout, canceled, panic or _OTHER. An unknown event
-// name is recorded as _OTHER too. This limits the number of time series.
+// The outcome of a call is success, not_queued (client.ErrNotQueued), unknown
+// (client.ErrOutcomeUnknown) or failed. The outcome of a delivery is handled, duplicate, in_flight,
+// unverified, rejected or failed. To limit the number of time series, the attribute error.type is
+// an HTTP status, not_queued, timeout, canceled, panic or _OTHER, and an unknown event name is
+// recorded as _OTHER too.
 //
 // The names follow version 1.43.0 of the semantic conventions. The messaging
 // conventions are in development, so the names of messaging attributes and metrics

@@ -1,7 +1,7 @@
-// Package pgstore is a deduplication store for webhook events in PostgreSQL. It stores
-// the key of an event in the transaction that contains the writes of your handler.
-// Therefore the handler's writes happen exactly once, even if the process or the
-// database crashes.
+// Package pgstore is a deduplication store for webhook events in PostgreSQL. It stores the
+// key of an event in the transaction that contains the writes of your handler. Therefore
+// the handler's writes happen exactly once, even if the process or the database crashes.
+// The package requires pgx; for database/sql, use mailroom.NewOnce with contrib/sqlstore.
 //
 //	pool, err := pgxpool.New(ctx, url)
 //	…
@@ -16,21 +16,19 @@
 //		return err
 //	}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})})
 //
-// For database/sql and any driver, use mailroom.NewOnce with contrib/sqlstore.
-//
 // # The handler
 //
-// Only writes through [Tx] happen exactly once. Other effects, such as a request to
-// another service, can happen again: if the commit then fails, the platform delivers
-// the event again.
+// Only writes through [Tx] happen exactly once. If the commit fails after the handler, the
+// platform delivers the event again, so other effects, such as a request to another
+// service, can happen again.
 //
-// Each handler holds one connection and an open transaction while it runs, so size the
-// pool for the number of concurrent handlers. A handler must never acquire a second
-// connection from the same pool, because concurrent handlers could then wait for each
-// other forever. For a long task, insert a job into a queue within the transaction.
+// Each handler holds one connection and an open transaction while it runs, so size the pool
+// for the number of concurrent handlers. For a long task, insert a job into a queue within
+// the transaction. A handler must never acquire a second connection from the same pool,
+// because concurrent handlers could then wait for each other forever.
 //
-// The isolation level is always READ COMMITTED. Only the store may end the
-// transaction; see [Tx].
+// Only the store may end the transaction; see [Tx]. The isolation level is always READ
+// COMMITTED.
 //
 // # Failures
 //
@@ -44,14 +42,15 @@
 // tcp_keepalives_idle, tcp_keepalives_interval and tcp_keepalives_count on the server,
 // or set idle_in_transaction_session_timeout to more than the duration of a handler.
 //
-// If the store cannot write, because the transaction is read-only or the role
-// has no privilege, Do returns an error and does not call the handler.
+// If the store cannot write, because the transaction is read-only or the role has no
+// privilege, Do returns an error and does not call the handler.
 //
 // If the connection is lost during the commit, the platform delivers the event again. If
-// the commit succeeded, the store detects the second delivery as a duplicate. However,
-// if PostgreSQL loses the commit of an acknowledged event, the event is lost. This can
-// happen after a crash with synchronous_commit off, or a failover with asynchronous
-// replication.
+// the commit succeeded, the store detects the second delivery as a duplicate.
+//
+// Only PostgreSQL itself can lose an event: if it loses the commit of an acknowledged
+// event, the platform does not deliver the event again. This can happen after a crash with
+// synchronous_commit off, or a failover with asynchronous replication.
 //
 // # PgBouncer
 //

@@ -16,15 +16,17 @@
 //
 // # Time
 //
-// All times come from the Redis server, so the clocks of the processes can differ. If the server's clock is set
-// back, for example by a failover, a caller waits longer, by at most the duration of a slot or a lease. If the
-// clock is set forward, leases and the keys of handled events expire earlier.
+// All times come from the Redis server, so the clocks of the processes can differ. The server's own
+// clock can jump, for example in a failover. If it is set back, a caller waits longer, by at most
+// the duration of a slot or a lease. If it is set forward, leases and the keys of handled events
+// expire earlier.
 //
 // # Leases
 //
-// Redis cannot detect that a process crashed. Therefore each slot and each event in
-// progress has a lease, which the process renews three times in each lease period. After
-// a crash, the slot or event is free when the lease expires.
+// A process holds a slot of the limiter during a lookup, and an event while it handles the event.
+// Redis cannot detect that the process crashed. Therefore each slot and each event has a lease,
+// which the process renews three times in each lease period. After a crash, the slot or event is
+// free when the lease expires.
 //
 // If a process is suspended for longer than its lease, for example in a debugger, another process can take its slot
 // or event. Two lookups may then follow each other too soon. If the platform rejects one, the client retries it.
@@ -32,9 +34,10 @@
 //
 // # If Redis is unavailable
 //
-// If Redis does not respond within 2 seconds, or rejects a connection or a command, no event is lost: [Once]
-// returns an error, so the platform retries the delivery. The limiter uses [LimiterOptions].Fallback. The
-// timeouts of the go-redis client do not change this limit.
+// If Redis does not respond within 2 seconds, or rejects a connection or a command, no event is
+// lost: [Once] returns an error, so the platform retries the delivery. The limiter uses
+// [LimiterOptions].Fallback. The limit of 2 seconds does not depend on the timeouts of the go-redis
+// client.
 //
 // If Redis loses the key of a handled event, the event is handled again. A failover loses
 // keys that the replica has not received, and a Ring loses the keys of a server that it

@@ -1,7 +1,7 @@
 // Package riverjobs runs package mailroom with River, a job queue in PostgreSQL
-// (github.com/riverqueue/river). River decides when an email is sent or looked up, when OnNotice is
-// called, and by what process. After a failure or a crash, River retries the job. Even then, as in
-// package mailroom, no email is sent again if the platform may have processed it.
+// (github.com/riverqueue/river). River decides which process sends or looks up an email or calls
+// OnNotice, and when. After a failure or a crash, River retries the job. Even then, as in package
+// mailroom, no email is sent again if the platform may have processed it.
 //
 //	store, err := riverjobs.NewStore(pool, "")
 //	…
@@ -41,16 +41,17 @@
 //   - If a job is canceled or deleted in River, the Room inserts another job after 15
 //     minutes.
 //
-// All replicas share the pause after a failure, and one job sends alone after it.
+// After a failed request, all replicas pause, and then one job sends alone, as package mailroom
+// describes under "Sending".
 //
-// A job does not return the outcome of an email. Instead, [mailroom.Options].OnNotice receives it,
-// and [mailroom.Room.Unknown] lists the unknown outcomes.
+// A job does not return the outcome of an email. Instead, [mailroom.Options].OnNotice receives the
+// outcome, and [mailroom.Room.Unknown] lists the unknown outcomes.
 //
 // # Shutdown
 //
-// To stop a process, stop the River client, and then close the Room. Both steps wait for the requests
-// in progress. An email takes at most SendTimeout and a few seconds, and a lookup at most two minutes,
-// unless StopAndCancel of the River client ends it.
+// To stop a process, stop the River client, and then close the Room. Both steps wait for the
+// requests in progress. A request to send takes at most SendTimeout and a few seconds. A lookup
+// takes at most two minutes, unless StopAndCancel of the River client ends it.
 //
 // # Lookups
 //

@@ -1,10 +1,11 @@
-// Package sqlstore keeps the state of package mailroom in PostgreSQL or SQLite, with database/sql and any
-// driver. It can use the application's own transactions. It imports no driver, so it does not affect the
-// version of the application's driver. It is meant for up to 10 emails per second (measured in
-// docs/performance.md). To distribute more emails to several machines, use module contrib/riverjobs, which
-// adds the job queue River and uses the same table.
+// Package sqlstore keeps the state of package mailroom in PostgreSQL or SQLite, with database/sql
+// and any driver. It can use the application's own transactions. It imports no driver, so it does
+// not affect the version of the application's driver. For the same reason, its tests are in
+// internal/tests/chaos/drivers.
 //
-// The tests are in internal/tests/chaos/drivers, because they import the drivers.
+// The package is meant for up to 10 emails per second (measured in docs/performance.md). To
+// distribute more emails to several machines, use module contrib/riverjobs, which adds the job
+// queue River and uses the same table.
 //
 //	store := sqlstore.New(sqlstore.SQLite, db)
 //	if err := store.Create(ctx); err != nil {
@@ -25,7 +26,7 @@
 // In OnNotice, [Store.Tx] returns the transaction. To use another database layer instead of database/sql,
 // write a mailroom.Store with [Dialect.Tx], as examples/integrations/pocketbase does.
 //
-// SQLite has one writer, so transactions run one after the other. Set `PRAGMA journal_mode=WAL`, so that
-// readers do not wait. In-memory databases need one connection. MySQL is not supported, because it has
-// neither RETURNING nor ON CONFLICT.
+// SQLite has one writer, so transactions run one after the other. With `PRAGMA journal_mode=WAL`,
+// readers do not wait. In-memory databases need one connection. MySQL is not supported, because it
+// has neither RETURNING nor ON CONFLICT.
 package sqlstore

@@ -10,7 +10,7 @@
 //   - Processes crash and restart with their files: the platform with its snapshot, and
 //     a replica with its database.
 //
-// Then the faults end, and the invariants must hold.
+// After the last step, the faults end, and the invariants must hold: for example, no event is lost.
 //
 //	go test ./internal/tests/simulation                                              # 100 plans
 //	go test ./internal/tests/simulation -run TestInvariants -rapid.checks 3000       # as .ci/run does
