@@ -3,6 +3,7 @@ package contract
 import (
 	"errors"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -66,10 +67,14 @@ func validDomain(s string) bool {
 	return labels > 1
 }
 
-// ParseURL returns the URL of a receiver. It rejects white space, although package url
-// accepts it. In a query, package http would send white space unchanged, so the
-// request would be invalid. In a path, package http would encode it, so the receiver
-// would get another URL.
+// validQuery matches the query of a URL (RFC 3986, section 3.4). It allows brackets too,
+// because names such as a[] are common and receivers accept them.
+var validQuery = regexp.MustCompile(`^([!$&-;=?-Z\[\]_a-z~]|%[0-9A-Fa-f]{2})*$`)
+
+// ParseURL returns the URL of a receiver. It rejects white space and invalid queries,
+// although package url accepts them. Package http would send a query unchanged, so the
+// request would be invalid, and for example Tomcat rejects it. In a path, package http
+// would encode white space, so the receiver would get another URL.
 func ParseURL(s string) (*url.URL, error) {
 	to, err := url.Parse(s)
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Hostname() == "" {
@@ -78,8 +83,8 @@ func ParseURL(s string) (*url.URL, error) {
 	if strings.ContainsFunc(s, unicode.IsSpace) {
 		return nil, errors.New("must be an absolute http or https URL without white space; a space in a URL is %20")
 	}
-	if strings.ContainsFunc(to.RawQuery, func(r rune) bool { return r > unicode.MaxASCII }) {
-		return nil, errors.New("must be an absolute http or https URL with an ASCII query; percent-encode other characters")
+	if !validQuery.MatchString(to.RawQuery) {
+		return nil, errors.New("must be an absolute http or https URL with a percent-encoded query")
 	}
 	if port := to.Port(); port != "" {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
