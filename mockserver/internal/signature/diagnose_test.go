@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,13 +92,22 @@ func TestDiagnoseBody(t *testing.T) {
 	}
 	for name, tt := range map[string]struct{ body, signed, want string }{
 		"empty":                       {"", delivered, "The body is empty"},
+		"white space":                 {" \n", delivered, "The body is empty"},
 		"JavaScript object":           {"[object Object]", delivered, "decoded object"},
-		"JavaScript buffer":           {"[object ArrayBuffer]", delivered, "decoded object"},
-		"PHP array":                   {"Array\n", delivered, "decoded object"},
+		"JavaScript buffer":           {`{"type":"Buffer","data":[123,125]}`, delivered, "decoded object"},
+		"PHP array":                   {"Array\n(\n    [event] => Email.Bounced\n)\n", delivered, "decoded object"},
 		"Python dict":                 {"{'event': 'Email.Bounced'}", delivered, "decoded object"},
+		"Python bytes":                {"b'" + delivered + "'", delivered, "decoded object"},
 		"Ruby hash":                   {`{"event"=>"Email.Bounced"}`, delivered, "decoded object"},
+		"Java map":                    {"{event=Email.Bounced}", delivered, "decoded object"},
+		"C# object":                   {"System.Text.Json.JsonDocument", delivered, "decoded object"},
 		"Go map":                      {"map[event:Email.Bounced]", delivered, "decoded object"},
-		"JSON with an arrow":          {`{"data":{"name":"a\"=> b"}}`, "other", "No common cause"},
+		"the event of a function":     {`{"version":"2.0","body":"{}"}`, delivered, "not an event"},
+		"a string":                    {strconv.Quote(delivered), delivered, "not an event"},
+		"incomplete":                  {delivered[:20], delivered, "incomplete"},
+		"base64":                      {base64.StdEncoding.EncodeToString([]byte(delivered)), delivered, "encoded as base64"},
+		"base64, other body":          {base64.StdEncoding.EncodeToString([]byte(delivered)), "other", "not an event"},
+		"JSON with an arrow":          {`{"event":"a","data":{"name":"a\"=> b"}}`, "other", "No common cause"},
 		"byte order mark":             {byteOrderMark + delivered, delivered, "mark was added"},
 		"byte order mark, other body": {byteOrderMark + delivered, "other", "begins with a byte order mark"},
 		"Latin-1":                     {strings.Replace(delivered, "é", "\xe9", 1), delivered, "to Latin-1"},

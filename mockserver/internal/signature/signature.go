@@ -71,24 +71,22 @@ const (
 // byteOrderMark is the byte order mark in UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// printed matches objects as JavaScript, PHP, Python, Ruby and Go print them.
-var printed = regexp.MustCompile(`^(\[object \w+\]|undefined|null|Array|map\[.*|\{(\s*'.*|\s*:\w+ *=>.*|.*"=>.*)\})\s*$`)
-
-// notDelivered detects a body that the platform cannot have sent, because the
-// body of every delivery is a JSON object in UTF-8.
+// notDelivered detects a body that the platform cannot have sent, because the body of
+// every delivery is a JSON object in UTF-8 with the field event.
 func notDelivered(body []byte) string {
 	const verify = " Verify the bytes of the request, before any code decodes them."
+	var event struct{ Event json.RawMessage }
 	switch {
-	case len(body) == 0:
+	case len(bytes.TrimSpace(body)) == 0:
 		return "The body is empty. A framework or middleware had probably read it already." + verify
-	case printed.Match(body) && (body[0] != '{' || !json.Valid(body)):
-		return "The body is the text of a decoded object." + verify
 	case bytes.HasPrefix(body, []byte(byteOrderMark)):
 		return "The body begins with a byte order mark, which the platform does not send." + verify
 	case fromUTF16(body) != nil:
 		return "The body is UTF-16, but the platform sends UTF-8." + verify
 	case !utf8.Valid(body):
 		return "The body is not UTF-8. It was probably converted to another encoding, such as Latin-1." + verify
+	case json.Unmarshal(body, &event) != nil || event.Event == nil:
+		return "The body is not an event, which is a JSON object. It is probably the text of a decoded object, or incomplete." + verify
 	}
 	return ""
 }
@@ -122,6 +120,15 @@ func fromLatin1(body []byte) []byte {
 		text[i] = rune(b)
 	}
 	return []byte(string(text))
+}
+
+// fromBase64 returns the text that was encoded as base64, or nil if the body is not base64.
+func fromBase64(body []byte) []byte {
+	decoded, err := base64.StdEncoding.AppendDecode(nil, body)
+	if err != nil {
+		return nil
+	}
+	return decoded
 }
 
 // misencoded detects the valid signature, right, in another encoding, or with
@@ -216,6 +223,7 @@ func eachBody(secret webhook.Secret, body []byte, yield func(candidate) bool) bo
 		{func(b []byte) []byte { return bytes.TrimRight(b, "\r\n") }, "The value was computed over the body without its trailing line feed, which may have been added to this copy."},
 		{func(b []byte) []byte { return append([]byte(byteOrderMark), b...) }, "The value was computed over a byte order mark and the body."},
 		{func(b []byte) []byte { return bytes.TrimPrefix(b, []byte(byteOrderMark)) }, "A byte order mark was added to the delivered body."},
+		{fromBase64, "The delivered body was encoded as base64, as serverless platforms do. Decode it first."},
 		{fromLatin1, "The delivered body was converted from UTF-8 to Latin-1."},
 		{fromUTF16, "The delivered body was converted from UTF-8 to UTF-16."},
 	} {
