@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -127,6 +128,28 @@ func escapeError(b []byte, nul bool) (n int, err error) {
 		return 0, TextError("must not contain half of a surrogate pair, got " + string(b[:6]))
 	}
 	return longestEscape, nil
+}
+
+// AppendUnescaped appends JSON to a text, with characters instead of their escape
+// sequences. For \b, \f, \n, \r and \t, it appends a line feed.
+func AppendUnescaped(to, value []byte) []byte {
+	for {
+		plain, rest, _ := bytes.Cut(value, []byte{'\\'})
+		if to = append(to, plain...); len(rest) == 0 {
+			return to
+		}
+		value = value[len(plain):]
+		n, r := 2, rune(rest[0])
+		if unit := codeUnit(value); utf16.IsSurrogate(unit) {
+			n, r = longestEscape, utf16.DecodeRune(unit, codeUnit(value[6:]))
+		} else if unit >= 0 {
+			n, r = 6, unit
+		} else if strings.ContainsRune("bfnrt", r) {
+			r = '\n'
+		}
+		to = utf8.AppendRune(to, r)
+		value = value[min(n, len(value)):]
+	}
 }
 
 // codeUnit returns the code unit of an escape sequence such as \u00e9, or -1.

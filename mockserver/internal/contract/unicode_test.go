@@ -104,6 +104,9 @@ func FuzzText(f *testing.F) {
 		}
 		var decoded []string
 		require.NoError(t, json.Unmarshal([]byte(body), &decoded))
+		if text := strings.Join(decoded, `","`); whole == nil && !strings.ContainsAny(text, "\b\f\r\t") {
+			assert.Equal(t, `["`+text+`"]`, string(AppendUnescaped(nil, []byte(body))))
+		}
 		replaced := strings.Count(strings.Join(decoded, ""), "\ufffd")
 		written := strings.Count(body, "\ufffd") + strings.Count(strings.ToLower(body), `\ufffd`)
 		if whole == nil && replaced > written || whole != nil && replaced == 0 {

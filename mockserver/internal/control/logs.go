@@ -45,7 +45,7 @@ func (c *Control) events() listing[*model.FiredEvent, delivery.EventSummary] {
 		find: everyOf(c.Deliveries.NewestEvents),
 		id:   func(e *model.FiredEvent) string { return e.ID },
 		text: func(to []byte, e *model.FiredEvent) []byte {
-			return append(lines(to, e.ID, e.EventID, e.MessageID, e.Recipient, e.Subject), e.Body...)
+			return contract.AppendUnescaped(lines(to, e.ID, e.EventID, e.MessageID, e.Recipient, e.Subject), e.Body)
 		},
 		record: func(e *model.FiredEvent) delivery.EventSummary { return delivery.EventSummary{FiredEvent: *e} },
 		filters: []filter[*model.FiredEvent]{
@@ -140,7 +140,7 @@ func (c *Control) deliveries() listing[delivery.Stored, delivery.Summary] {
 		id:   func(x delivery.Stored) string { return x.ID },
 		text: func(to []byte, x delivery.Stored) []byte {
 			to = lines(to, x.ID, x.EventID, string(x.Event), x.MessageID, x.Recipient, x.Subject, x.URL, string(x.State))
-			return append(to, x.Body...)
+			return contract.AppendUnescaped(to, x.Body)
 		},
 		record: delivery.Stored.Summary,
 		filters: []filter[delivery.Stored]{
@@ -182,7 +182,7 @@ func (c *Control) requests() listing[*model.Request, gateway.Summary] {
 		find: everyOf(func() []*model.Request { return c.API.Log.Newest() }),
 		id:   func(e *model.Request) string { return e.ID },
 		text: func(to []byte, e *model.Request) []byte {
-			return append(lines(to, e.ID, e.Method, e.Path, e.Query, e.Operation, strconv.Itoa(e.Status)), e.Body...)
+			return contract.AppendUnescaped(lines(to, e.ID, e.Method, e.Path, e.Query, e.Operation, strconv.Itoa(e.Status)), e.Body)
 		},
 		record: func(e *model.Request) gateway.Summary { return gateway.SummaryOf(*e) },
 		filters: []filter[*model.Request]{
