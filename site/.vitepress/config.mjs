@@ -144,6 +144,15 @@ function resolve(url, from) {
   return (own === undefined ? repository + file : '/' + address(own)) + (anchor === undefined ? '' : '#' + anchor);
 }
 
+// stem omits words that occur in most questions, and endings, so that "verified" finds "verify". The browser gets only
+// the text of this function, so it must not use other names of this file.
+function stem(term) {
+  const word = term.toLowerCase();
+  return /^(an?|and|are|can|do|for|how|i[ns]?|it|my|o[fn]|the|there|this|to|we|what|with)$/.test(word)
+    ? null
+    : word.replace(/(\w{4})(ing|ies|ied|ed|es|e|s|y)$/, '$1');
+}
+
 checkSections();
 
 export default defineConfig({
@@ -175,7 +184,10 @@ export default defineConfig({
       provider: 'local',
       options: {
         miniSearch: {
+          options: { processTerm: stem },
           searchOptions: {
+            // In short words, a typing error is less likely than another word.
+            fuzzy: term => (term.length > 5 ? 0.2 : false),
             boostDocument: id =>
               /how-do-i#/.test(id)
                 ? 2
