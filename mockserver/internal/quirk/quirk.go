@@ -4,6 +4,7 @@ package quirk
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -19,6 +20,7 @@ import (
 type Quirk struct {
 	Name string // a quirk that ends with "=" has a positive integer as its value
 	Text string // what the mock server does, as a sentence without its subject
+	Seen string // where this behavior was observed; empty if it is assumed
 
 	request  func(x *exchange)
 	response func(x *exchange)
@@ -68,9 +70,9 @@ func Names() (names []string) {
 // Manual returns a Markdown table of all quirks.
 func Manual() string {
 	var out strings.Builder
-	out.WriteString("| quirk | effect |\n|---|---|\n")
+	out.WriteString("| quirk | effect | known from |\n|---|---|---|\n")
 	for _, q := range table() {
-		fmt.Fprintf(&out, "| `%s` | %s |\n", q.display(), q.Text)
+		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", q.display(), q.Text, cmp.Or(q.Seen, "assumed"))
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }

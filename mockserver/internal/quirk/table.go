@@ -20,28 +20,28 @@ import (
 // the results of earlier rows.
 func table() []Quirk {
 	return []Quirk{
-		{Name: "strict-parameters", Text: "Rejects query parameters that the specification does not define with 422.", request: strictParameters},
+		{Name: "strict-parameters", Text: "Rejects query parameters that the specification does not define with 422.", Seen: "reports", request: strictParameters},
 		{Name: "max-page=", Text: "Returns at most N items per page.", request: maxPage},
-		{Name: "webhooks-unpaged", Text: "Returns all webhooks in one response without `pagination`, for any parameters.", request: firstWebhooks, response: webhooksUnpaged},
+		{Name: "webhooks-unpaged", Text: "Returns all webhooks in one response without `pagination`, for any parameters.", Seen: "the specification", request: firstWebhooks, response: webhooksUnpaged},
 		{Name: "refuse-last-page", Text: "Responds with 404 to the page after the last page.", response: refuseLastPage},
-		{Name: "repeat-last-page", Text: "Returns the last page instead of the page after it.", response: repeatLastPage},
+		{Name: "repeat-last-page", Text: "Returns the last page instead of the page after it.", Seen: "reports", response: repeatLastPage},
 		{Name: "no-count", Text: "Never returns the number of items in a list.", response: noCount},
 		{Name: "created-for-import", Text: "Responds to an import with 201 instead of 200.", response: createdForImport},
 		{Name: "ok-with-body", Text: "Responds with 200 and a body instead of 204.", response: okWithBody},
 		{Name: "errors-as-400", Text: "Responds with 400 instead of 404, 409 and 422.", response: errorsAs400},
 		{Name: "plain-errors", Text: "Returns errors as text instead of JSON.", response: plainErrors},
 		{Name: "no-retry-after", Text: "Omits the header `Retry-After`.", response: func(x *exchange) { x.header.Del("Retry-After") }},
-		{Name: "uppercase-status", Text: "Returns statuses in upper case.", response: success(uppercaseStatus)},
+		{Name: "uppercase-status", Text: "Returns statuses in upper case.", Seen: "reports", response: success(uppercaseStatus)},
 		{
-			Name: "numeric-email-ids", Text: "Returns the ids of emails as numbers. Events and `/_mock/` contain other ids. Lookups accept the latest 100,000 numbers.",
+			Name: "numeric-email-ids", Text: "Returns the ids of emails as numbers. Events and `/_mock/` contain other ids. Lookups accept the latest 100,000 numbers.", Seen: "reports",
 			request: textEmailID, response: numericEmailIDs,
 		},
 		{Name: "text-ids", Text: "Returns all integer ids as text.", response: success(textIDs)},
-		{Name: "float-integers", Text: "Returns integers with a fraction, such as 42.0.", response: success(floatIntegers)},
-		{Name: "null-lists", Text: "Returns null instead of an empty list.", response: success(nullLists)},
+		{Name: "float-integers", Text: "Returns integers with a fraction, such as 42.0.", Seen: "servers in Lua, PHP and Python", response: success(floatIntegers)},
+		{Name: "null-lists", Text: "Returns null instead of an empty list.", Seen: "servers in Go and Java", response: success(nullLists)},
 		{Name: "extra-fields", Text: "Adds an unknown field to each object.", response: success(extraFields)},
-		{Name: "html-content-type", Text: "Labels JSON as `text/html`.", response: htmlContentType},
-		{Name: "byte-order-mark", Text: "Begins JSON with a byte order mark.", response: func(x *exchange) { x.prefix = "\ufeff" }},
+		{Name: "html-content-type", Text: "Labels JSON as `text/html`.", Seen: "servers in PHP, and gateways", response: htmlContentType},
+		{Name: "byte-order-mark", Text: "Begins JSON with a byte order mark.", Seen: "servers on Windows", response: func(x *exchange) { x.prefix = "\ufeff" }},
 	}
 }
 
