@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -163,4 +164,26 @@ func parsedSecret(t testing.TB, text string) webhook.Secret {
 	secret, err := webhook.ParseSecret(text, "")
 	require.NoError(t, err)
 	return secret
+}
+
+// overview is the response of GET /_mock/overview.
+type overview struct {
+	Now      time.Time
+	Messages map[string]int64
+	Failed   int64
+	Minutes  []struct {
+		Minute                             time.Time
+		Messages, Events, Attempts, Failed int64
+	}
+	Waiting []struct {
+		Why   string
+		N     int
+		Until time.Time
+	}
+}
+
+func (p probe) overview(query string) (out overview) {
+	p.t.Helper()
+	require.NoError(p.t, json.Unmarshal([]byte(p.must("GET", "/_mock/overview"+query, nil).text), &out))
+	return out
 }

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -18,68 +19,68 @@ const (
 )
 
 // list creates a list with an accepted policy.
-func (l *fixture) list() int64 {
-	l.Helper()
-	id := l.closedList()
-	l.post(f("/lists/%d/accept-policy", id), "").is(204, "")
+func (f *fixture) list() int64 {
+	f.Helper()
+	id := f.closedList()
+	f.post(fmt.Sprintf("/lists/%d/accept-policy", id), "").is(204, "")
 	return id
 }
 
 // closedList creates a list without an accepted policy.
-func (l *fixture) closedList() int64 {
-	l.Helper()
-	return l.post("/lists", `{"name":"News"}`).ok().int("list_id")
+func (f *fixture) closedList() int64 {
+	f.Helper()
+	return f.post("/lists", `{"name":"News"}`).ok().int("list_id")
 }
 
-func (l *fixture) contact(list int64, email string) int64 {
-	l.Helper()
-	return l.post(f("/lists/%d/contacts", list), f(`{"email":%q}`, email)).ok().int("id")
+func (f *fixture) contact(list int64, email string) int64 {
+	f.Helper()
+	return f.post(fmt.Sprintf("/lists/%d/contacts", list), fmt.Sprintf(`{"email":%q}`, email)).ok().int("id")
 }
 
 // member adds an address to a list and gives the contact a status.
-func (l *fixture) member(list int64, email, status string) int64 {
-	l.Helper()
+func (f *fixture) member(list int64, email, status string) int64 {
+	f.Helper()
 	if status == "pending" {
-		return l.post(f("/lists/%d/contacts?send_double_opt_in=true", list), f(`{"email":%q}`, email)).ok().int("id")
+		return f.post(fmt.Sprintf("/lists/%d/contacts?send_double_opt_in=true", list), fmt.Sprintf(`{"email":%q}`, email)).ok().int("id")
 	}
-	id := l.contact(list, email)
+	id := f.contact(list, email)
 	switch status {
 	case "unsubscribed":
-		l.post(f("/lists/%d/contacts/%d/unsubscribe", list, id), "").ok()
+		f.post(fmt.Sprintf("/lists/%d/contacts/%d/unsubscribe", list, id), "").ok()
 	case "deleted":
-		l.delete(f("/lists/%d/contacts/%d", list, id)).ok()
+		f.delete(fmt.Sprintf("/lists/%d/contacts/%d", list, id)).ok()
 	case "spam":
-		l.complain(l.submitTo(list, email))
-		l.delete("/suppressed-emails/" + email).ok() // keep only the contact's status
+		f.complain(f.submitTo(list, email))
+		f.delete("/suppressed-emails/" + email).ok() // keep only the contact's status
 	case "bounced":
-		l.bounce(l.submitTo(list, email), "bounce_hb")
+		f.bounce(f.submitTo(list, email), "bounce_hb")
 	case "suppressed":
-		l.post("/suppressed-emails", f(`{"email":%q}`, email)).ok()
+		f.post("/suppressed-emails", fmt.Sprintf(`{"email":%q}`, email)).ok()
 	}
 	return id
 }
 
 // isSuppressed reports whether an address is on the suppression list.
-func (l *fixture) isSuppressed(email string) bool {
-	l.Helper()
-	return len(l.get("/suppressed-emails?filter=email:"+email).column("email")) == 1
+func (f *fixture) isSuppressed(email string) bool {
+	f.Helper()
+	return len(f.get("/suppressed-emails?filter=email:"+email).column("email")) == 1
 }
 
 // submission is the body of POST /v2/emails, with further fields such as `,"list_id":1`.
 func submission(email, more string) string {
-	return f(`{"email":%q,"sender":%s,"content":%s%s}`, email, shop, greeting, more)
+	return fmt.Sprintf(`{"email":%q,"sender":%s,"content":%s%s}`, email, shop, greeting, more)
 }
 
 // submit submits an email without a list.
-func (l *fixture) submit(email, more string) reply {
-	l.Helper()
-	return l.post("/v2/emails", submission(email, more))
+func (f *fixture) submit(email, more string) reply {
+	f.Helper()
+	return f.post("/v2/emails", submission(email, more))
 }
 
 // submitTo submits an email to a contact of a list and returns its id.
-func (l *fixture) submitTo(list int64, email string) string {
-	l.Helper()
-	return l.submit(email, f(`,"list_id":%d`, list)).ok().text("id")
+func (f *fixture) submitTo(list int64, email string) string {
+	f.Helper()
+	return f.submit(email, fmt.Sprintf(`,"list_id":%d`, list)).ok().text("id")
 }
 
 // sent is an email with the ids of the records that it belongs to, or 0.
@@ -97,7 +98,7 @@ func (s sent) fill(pattern string) string {
 
 type sending struct {
 	name string
-	send func(l *fixture) sent
+	send func(f *fixture) sent
 }
 
 // sendings are the four ways to send an email, in these tests to Ada. Each waits until the events are delivered.
@@ -108,93 +109,93 @@ var sendings = []sending{
 	{"email API", (*fixture).sendByEmailAPI},
 }
 
-func (l *fixture) sendByCampaign() sent {
-	l.Helper()
-	list := l.list()
-	s := sent{list: list, contact: l.contact(list, ada), campaign: l.campaign(list)}
-	l.post(f("/campaigns/%d/schedule", s.campaign), "").ok()
-	return l.lastSent(s)
+func (f *fixture) sendByCampaign() sent {
+	f.Helper()
+	list := f.list()
+	s := sent{list: list, contact: f.contact(list, ada), campaign: f.campaign(list)}
+	f.post(fmt.Sprintf("/campaigns/%d/schedule", s.campaign), "").ok()
+	return f.lastSent(s)
 }
 
 // campaign creates a campaign that can be scheduled.
-func (l *fixture) campaign(list int64) int64 {
-	l.Helper()
-	body := f(`{"name":"Spring","list_id":%d,"sender":%s,"content":%s}`, list, shop, greeting)
-	return l.post("/campaigns", body).ok().int("campaign_id")
+func (f *fixture) campaign(list int64) int64 {
+	f.Helper()
+	body := fmt.Sprintf(`{"name":"Spring","list_id":%d,"sender":%s,"content":%s}`, list, shop, greeting)
+	return f.post("/campaigns", body).ok().int("campaign_id")
 }
 
-func (l *fixture) sendByWorkflow() sent {
-	l.Helper()
-	list := l.list()
-	workflow := l.workflow(list)
-	return l.lastSent(sent{list: list, contact: l.contact(list, ada), workflow: workflow})
+func (f *fixture) sendByWorkflow() sent {
+	f.Helper()
+	list := f.list()
+	workflow := f.workflow(list)
+	return f.lastSent(sent{list: list, contact: f.contact(list, ada), workflow: workflow})
 }
 
 // workflow creates an active workflow.
-func (l *fixture) workflow(list int64) int64 {
-	l.Helper()
-	body := f(`{"name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, list, shop, greeting)
-	id := l.post("/workflows", body).ok().int("workflow_id")
-	l.post(f("/workflows/%d/activate", id), "").is(204, "")
+func (f *fixture) workflow(list int64) int64 {
+	f.Helper()
+	body := fmt.Sprintf(`{"name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, list, shop, greeting)
+	id := f.post("/workflows", body).ok().int("workflow_id")
+	f.post(fmt.Sprintf("/workflows/%d/activate", id), "").is(204, "")
 	return id
 }
 
-func (l *fixture) sendByTransactional() sent {
-	l.Helper()
-	body := f(`{"email":%q,"sender":%s,"content":%s,"additional_headers":[{"name":"X-Order","value":"7"}]}`, ada, shop,
+func (f *fixture) sendByTransactional() sent {
+	f.Helper()
+	body := fmt.Sprintf(`{"email":%q,"sender":%s,"content":%s,"additional_headers":[{"name":"X-Order","value":"7"}]}`, ada, shop,
 		greeting)
-	id := l.post("/emails", body).ok().text("id")
-	l.deliveries()
+	id := f.post("/emails", body).ok().text("id")
+	f.deliveries()
 	return sent{id: id}
 }
 
-func (l *fixture) sendByEmailAPI() sent {
-	l.Helper()
-	list := l.list()
-	s := sent{list: list, contact: l.contact(list, ada), id: l.submitTo(list, ada)}
-	l.deliveries()
+func (f *fixture) sendByEmailAPI() sent {
+	f.Helper()
+	list := f.list()
+	s := sent{list: list, contact: f.contact(list, ada), id: f.submitTo(list, ada)}
+	f.deliveries()
 	return s
 }
 
-func (l *fixture) lastSent(s sent) sent {
-	l.Helper()
-	l.deliveries()
-	s.id = l.lastMessage().ID
+func (f *fixture) lastSent(s sent) sent {
+	f.Helper()
+	f.deliveries()
+	s.id = f.lastMessage().ID
 	return s
 }
 
 // The following methods simulate recipient actions.
 
-func (l *fixture) bounce(id, category string) {
-	l.Helper()
-	l.must(l.srv.Bounce(id, events.BounceCategory(category)))
+func (f *fixture) bounce(id, category string) {
+	f.Helper()
+	f.must(f.srv.Bounce(id, events.BounceCategory(category)))
 }
 
-func (l *fixture) complain(id string)          { l.Helper(); l.must(l.srv.Complain(id, "Mailbox.example")) }
-func (l *fixture) open(id string)              { l.Helper(); l.must(l.srv.Open(id)) }
-func (l *fixture) click(id, url string)        { l.Helper(); l.must(l.srv.Click(id, url)) }
-func (l *fixture) unsubscribe(id string)       { l.Helper(); l.must(l.srv.Unsubscribe(id)) }
-func (l *fixture) globalUnsubscribe(id string) { l.Helper(); l.must(l.srv.GlobalUnsubscribe(id)) }
+func (f *fixture) complain(id string)          { f.Helper(); f.must(f.srv.Complain(id, "Mailbox.example")) }
+func (f *fixture) open(id string)              { f.Helper(); f.must(f.srv.Open(id)) }
+func (f *fixture) click(id, url string)        { f.Helper(); f.must(f.srv.Click(id, url)) }
+func (f *fixture) unsubscribe(id string)       { f.Helper(); f.must(f.srv.Unsubscribe(id)) }
+func (f *fixture) globalUnsubscribe(id string) { f.Helper(); f.must(f.srv.GlobalUnsubscribe(id)) }
 
-func (l *fixture) must(err error) {
-	l.Helper()
-	require.NoError(l, err)
+func (f *fixture) must(err error) {
+	f.Helper()
+	require.NoError(f, err)
 }
 
 // lastMessage returns the last message in the outbox.
-func (l *fixture) lastMessage() mockserver.Message {
-	l.Helper()
-	outbox := l.srv.Outbox()
+func (f *fixture) lastMessage() mockserver.Message {
+	f.Helper()
+	outbox := f.srv.Outbox()
 	if len(outbox) == 0 {
-		l.Fatal("nothing was sent")
+		f.Fatal("nothing was sent")
 	}
 	return outbox[len(outbox)-1]
 }
 
 // recipients returns the recipients of all messages, in order.
-func (l *fixture) recipients() string {
+func (f *fixture) recipients() string {
 	var to []string
-	for _, m := range l.srv.Outbox() {
+	for _, m := range f.srv.Outbox() {
 		to = append(to, m.To)
 	}
 	return strings.Join(to, " ")

@@ -91,61 +91,61 @@ func (r *listener) drain() []delivery {
 }
 
 // listen creates a webhook for these events, or for all, and returns its id.
-func (l *fixture) listen(events ...string) string {
-	l.Helper()
-	return l.listenWith("", events...)
+func (f *fixture) listen(events ...string) string {
+	f.Helper()
+	return f.listenWith("", events...)
 }
 
 // listenWith is listen with further fields such as `,"rate_limit":1`.
-func (l *fixture) listenWith(more string, events ...string) string {
-	l.Helper()
+func (f *fixture) listenWith(more string, events ...string) string {
+	f.Helper()
 	if len(events) == 0 {
 		events = eventNames()
 	}
-	l.receiver.mu.Lock()
-	path := fmt.Sprintf("/%d", len(l.receiver.secrets)+1)
-	l.receiver.secrets[path] = ""
-	l.receiver.mu.Unlock()
-	created := l.post("/webhooks", fmt.Sprintf(`{"url":"http://hook.test%s","events":%s%s}`, path, show(events), more)).ok()
-	l.receiver.mu.Lock()
-	for other, secret := range l.receiver.secrets {
-		want(l, "the same secret as "+other, secret == created.text("secret"), false)
+	f.receiver.mu.Lock()
+	path := fmt.Sprintf("/%d", len(f.receiver.secrets)+1)
+	f.receiver.secrets[path] = ""
+	f.receiver.mu.Unlock()
+	created := f.post("/webhooks", fmt.Sprintf(`{"url":"http://hook.test%s","events":%s%s}`, path, show(events), more)).ok()
+	f.receiver.mu.Lock()
+	for other, secret := range f.receiver.secrets {
+		want(f, "the same secret as "+other, secret == created.text("secret"), false)
 	}
-	l.receiver.secrets[path] = created.text("secret")
-	l.receiver.mu.Unlock()
+	f.receiver.secrets[path] = created.text("secret")
+	f.receiver.mu.Unlock()
 	return created.text("webhook_id")
 }
 
 // deliveries waits for all deliveries and returns those since the last call.
-func (l *fixture) deliveries() []delivery {
-	l.Helper()
-	l.must(l.srv.Wait(l.Context()))
-	return l.receiver.drain()
+func (f *fixture) deliveries() []delivery {
+	f.Helper()
+	f.must(f.srv.Wait(f.Context()))
+	return f.receiver.drain()
 }
 
 // fires waits for all deliveries and checks that exactly these events were delivered since the last call.
-func (l *fixture) fires(names ...string) []delivery {
-	l.Helper()
-	got := l.deliveries()
+func (f *fixture) fires(names ...string) []delivery {
+	f.Helper()
+	got := f.deliveries()
 	out := make([]delivery, 0, len(names))
 	for _, name := range names {
 		i := slices.IndexFunc(got, func(d delivery) bool { return d.event == name })
 		if i < 0 {
-			l.Fatalf("%s did not fire", name)
+			f.Fatalf("%s did not fire", name)
 		}
 		out = append(out, got[i])
 		got = slices.Delete(got, i, i+1)
 	}
 	for _, d := range got {
-		l.Errorf("%s fired unexpectedly: %s", d.event, d.raw)
+		f.Errorf("%s fired unexpectedly: %s", d.event, d.raw)
 	}
 	return out
 }
 
 // matches compares a value with a pattern.
-func (l *fixture) matches(what string, got any, pattern string) {
-	l.Helper()
+func (f *fixture) matches(what string, got any, pattern string) {
+	f.Helper()
 	for _, m := range mismatches(got, pattern) {
-		l.Errorf("%s: %s", what, m)
+		f.Errorf("%s: %s", what, m)
 	}
 }

@@ -1,315 +1,396 @@
 package conformance_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
 )
 
-// model implements the rules of the specification about statuses, the suppression list, policies, webhooks and events,
-// without ids, time and HTTP.
-type model struct {
-	lists      []*modelList
-	suppressed map[string]bool
-	archived   []bool // by webhook
-	messages   []*modelMessage
-	additions  int
-
-	fired []string       // since the last step
-	sent  []modelMessage // since the last step
+// TestModel runs random sequences of operations, and compares the responses, messages, events and statuses with the
+// model. The flag -rapid.checks sets the number of sequences.
+func TestModel(t *testing.T) {
+	proves(t, "decision/36/nothing", "decision/24/order", "decision/12/once", "decision/33", "decision/32")
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // fewer garbage collections, because sequences are short
+	rapid.Check(t, func(r *rapid.T) {
+		m := newTrial(r)
+		defer m.srv.Close()
+		r.Repeat(rapid.StateMachineActions(m))
+		m.compareDeliveries()
+		m.compareState()
+	})
 }
 
-type modelList struct {
-	id       int64
-	accepted bool
-	workflow bool // whether its workflow is active
-	contacts []*modelContact
+// trial is a server and a model that process the same operations. Each exported method except Check is an
+// operation.
+type trial struct {
+	*rapid.T
+	*model
+
+	srv    *mockserver.Server
+	hooks  []string
+	outbox int        // messages that have been compared
+	heard  [][]string // expected deliveries by step
 }
 
-type modelContact struct {
-	id            int64
-	email, status string
-	before        string // status that a deleted contact would have otherwise
-	barred        bool   // complained or bounced since it was active
-	added         int    // number of this addition, counted across all lists
-}
-
-type modelMessage struct {
-	id               string
-	by               events.SendingType
-	to               string
-	contact          *modelContact
-	list             *modelList
-	confirmation     bool
-	complained, gone bool // gone: unsubscribed from all email by this message
-}
-
-func (m *model) fire(name, who string) { m.fired = append(m.fired, name+" "+who) }
-
-func (m *model) isSuppressed(email string) bool {
-	local, domain, _ := strings.Cut(email, "@")
-	return m.suppressed[email] || m.suppressed["*@"+domain] || m.suppressed[local+"@*"]
-}
-
-func (l *modelList) at(email string) *modelContact {
-	i := slices.IndexFunc(l.contacts, func(c *modelContact) bool { return c.email == email })
-	if i < 0 {
-		return nil
+func newTrial(r *rapid.T) *trial {
+	ignore := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	t := &trial{
+		T:     r,
+		model: &model{suppressed: map[string]bool{}},
+		srv:   mockserver.New(mockserver.Config{Targets: map[string]http.Handler{"hook.test": ignore}}),
 	}
-	return l.contacts[i]
-}
-
-func (m *model) send(msg modelMessage) { m.sent = append(m.sent, msg) }
-
-// add adds an address to a list.
-func (m *model) add(l *modelList, email string) *modelContact {
-	c := l.at(email)
-	if c == nil {
-		c = &modelContact{email: email, status: "new"}
-		l.contacts = append(l.contacts, c)
+	for range 2 {
+		_, body := t.call("POST", "/webhooks", `{"url":"http://hook.test/","events":`+show(eventNames())+`}`)
+		t.hooks, t.archived = append(t.hooks, body["webhook_id"].(string)), append(t.archived, false)
+		_, body = t.call("POST", "/lists", `{"name":"News"}`)
+		t.lists = append(t.lists, &modelList{id: number(body["list_id"])})
 	}
-	m.additions++
-	c.added = m.additions
-	return c
-}
-
-// set changes the status of a contact.
-func (c *modelContact) set(status string) {
-	c.before = ""
-	if status == "deleted" {
-		c.before = c.status
+	t.call("POST", fmt.Sprintf("/lists/%d/accept-policy", t.lists[0].id), "")
+	t.lists[0].accepted = true
+	for _, l := range t.lists {
+		_, body := t.call("POST", "/workflows",
+			fmt.Sprintf(`{"name":"A","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, l.id, shop, greeting))
+		if id := number(body["workflow_id"]); l.accepted {
+			t.call("POST", fmt.Sprintf("/workflows/%d/activate", id), "")
+			l.workflow = true
+		}
 	}
-	c.status = status
-	c.barred = status != "active" && (c.barred || status == "spam" || status == "bounced")
+	return t
 }
 
-// react changes the status after an action of the recipient.
-func (c *modelContact) react(status string) {
-	if c.status != "deleted" {
-		c.set(status)
+// number returns an integer field, or 0.
+func number(v any) int64 {
+	n, _ := v.(json.Number)
+	i, _ := n.Int64()
+	return i
+}
+
+// call sends a request and returns the status and the body.
+func (t *trial) call(method, path, body string) (int, map[string]any) {
+	req, err := http.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
+	if err != nil {
+		panic(err) // all paths are valid
+	}
+	req.Header["Authorization"] = []string{"Bearer " + t.srv.Token()}
+	req.Header["Content-Type"] = []string{"application/json"}
+	res := httptest.NewRecorder()
+	t.srv.ServeHTTP(res, req)
+	t.Logf("%s %s %s → %d", method, path, body, res.Code)
+	var out map[string]any
+	if res.Body.Len() == 0 {
+		return res.Code, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(res.Body.Bytes()))
+	decoder.UseNumber()
+	if err := decoder.Decode(&out); err != nil {
+		t.agree(path, err, "JSON")
+	}
+	return res.Code, out
+}
+
+// agree fails the test if two values differ when they are printed.
+func (t *trial) agree(what string, got, want any) {
+	t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Fatalf("%s: the platform returned %v, the model %v", what, got, want)
+	}
+}
+
+// Check compares the messages of the last operation, and stores the expected events.
+func (t *trial) Check(*rapid.T) {
+	if err := t.srv.Wait(context.Background()); err != nil {
+		t.agree("Wait", err, nil)
+	}
+	var heard []string
+	for i, hook := range t.hooks {
+		for _, fired := range t.fired {
+			if !t.archived[i] {
+				heard = append(heard, hook+" "+fired)
+			}
+		}
+	}
+	t.heard = append(t.heard, heard)
+	outbox := t.srv.Outbox()[t.outbox:]
+	t.outbox += len(outbox)
+	t.agree("messages sent", len(outbox), len(t.sent))
+	for i, m := range t.sent {
+		t.agree("sent", fmt.Sprintf("%s to %s", outbox[i].SentBy, outbox[i].To), fmt.Sprintf("%s to %s", m.by, m.to))
+		m.id = outbox[i].ID
+		t.messages = append(t.messages, &m)
+	}
+	t.sent, t.fired = nil, nil
+}
+
+// compareDeliveries compares the events. Within one step, their order does not matter.
+func (t *trial) compareDeliveries() {
+	var got []string
+	for _, d := range t.srv.Deliveries() {
+		got = append(got, fmt.Sprintf("%s %s %s", d.WebhookID, d.Event, who(d.Body)))
+		if d.State != mockserver.DeliveryDelivered || len(d.Attempts) != 1 {
+			t.agree("the delivery", d.State, mockserver.DeliveryDelivered)
+		}
+	}
+	for i, want := range t.heard {
+		n := min(len(want), len(got))
+		slices.Sort(want)
+		slices.Sort(got[:n])
+		t.agree(fmt.Sprintf("fired by step %d", i+1), got[:n], want)
+		got = got[n:]
+	}
+	t.agree("fired in the end", got, []string{})
+}
+
+// who returns the recipient of an event, and the reason or status.
+func who(body []byte) string {
+	var d struct {
+		Event string
+		Data  struct {
+			EmailAddress    string `json:"email_address"`
+			SuppressedEmail struct{ Email string }
+			Contact         struct{ Email, Status string }
+			Reason          string
+		}
+	}
+	if err := json.Unmarshal(body, &d); err != nil {
+		return err.Error()
+	}
+	out := d.Data.EmailAddress + d.Data.SuppressedEmail.Email + d.Data.Contact.Email
+	if out == "" {
+		out = "-"
+	}
+	switch d.Event {
+	case "Contact.Removed":
+		out += " " + d.Data.Contact.Status
+	case "Email.Rejected":
+		out += " " + d.Data.Reason
+	}
+	return out
+}
+
+// compareState compares contacts, suppressed addresses and webhooks.
+func (t *trial) compareState() {
+	for _, l := range t.lists {
+		var want []string
+		for _, c := range l.contacts {
+			want = append(want, fmt.Sprintf("%d %s %s", c.id, c.email, c.status))
+		}
+		t.agree("contacts", t.items(fmt.Sprintf("/lists/%d/contacts", l.id), "id", "email", "status"), want)
+	}
+	var want []string
+	for email := range t.suppressed {
+		want = append(want, email)
+	}
+	got := t.items("/suppressed-emails", "email")
+	slices.Sort(want)
+	slices.Sort(got)
+	t.agree("suppression list", got, want)
+	want = nil
+	for i := range t.hooks {
+		want = append(want, map[bool]string{true: "archived", false: "active"}[t.archived[i]])
+	}
+	t.agree("webhooks", t.items("/webhooks", "status"), want)
+}
+
+// items returns some fields of every item of a page.
+func (t *trial) items(path string, members ...string) []string {
+	_, page := t.call("GET", path+"?per_page=100", "")
+	var out []string
+	for _, item := range page["data"].([]any) {
+		var values []string
+		for _, name := range members {
+			values = append(values, fmt.Sprint(item.(map[string]any)[name]))
+		}
+		out = append(out, strings.Join(values, " "))
+	}
+	return out
+}
+
+var (
+	addresses    = []string{"ada@example.org", "bob@example.org", "ada@example.com"} // few, so steps share addresses
+	suppressions = []string{"ada@example.org", "*@example.com", "bob@*"}
+)
+
+// oneOf draws an element.
+func oneOf[T any](r *rapid.T, what string, from []T) T {
+	return from[rapid.IntRange(0, len(from)-1).Draw(r, what)]
+}
+
+func oneIn(r *rapid.T, n int, what string) bool { return rapid.IntRange(1, n).Draw(r, what) == 1 }
+
+func (t *trial) Create(r *rapid.T) {
+	l, email, optIn, resubscribe := oneOf(r, "list", t.lists), oneOf(r, "email", addresses), oneIn(r, 3, "opt-in"), oneIn(r, 2, "resubscribe")
+	want, contact := t.create(l, email, optIn, resubscribe)
+	got, body := t.call("POST", fmt.Sprintf("/lists/%d/contacts?send_double_opt_in=%t&resubscribe=%t", l.id, optIn, resubscribe), fmt.Sprintf(`{"email":%q}`, email))
+	t.agree("status", got, want)
+	if contact == nil {
 		return
 	}
-	c.before, c.barred = status, c.barred || status != "unsubscribed"
+	if contact.id == 0 {
+		contact.id = number(body["id"])
+	}
+	t.agree("contact", fmt.Sprintf("%v %v", body["id"], body["status"]), fmt.Sprintf("%d %s", contact.id, contact.status))
 }
 
-// was returns the status that counts when an address is added again.
-func (c *modelContact) was() string {
-	if c.status == "deleted" {
-		return c.before
+func (t *trial) Leave(r *rapid.T) {
+	l := oneOf(r, "list", t.lists)
+	if len(l.contacts) == 0 {
+		r.Skip("no contacts")
 	}
-	return c.status
+	c := oneOf(r, "contact", l.contacts)
+	method, path, status := "DELETE", fmt.Sprintf("/lists/%d/contacts/%d", l.id, c.id), "deleted"
+	if oneIn(r, 2, "unsubscribe") {
+		method, path, status = "POST", path+"/unsubscribe", "unsubscribed"
+	}
+	got, _ := t.call(method, path, "")
+	t.agree("status", got, t.leave(c, status))
 }
 
-func (m *model) activate(l *modelList, c *modelContact) {
-	c.set("active")
-	m.fire("Contact.Added", c.email)
-	if l.workflow && !m.isSuppressed(c.email) {
-		m.send(modelMessage{by: events.SendingTypeWorkflow, to: c.email, contact: c, list: l})
-	}
-}
-
-// create returns the status code of POST /lists/{list_id}/contacts, and the contact.
-func (m *model) create(l *modelList, email string, optIn, resubscribe bool) (int, *modelContact) {
-	c := l.at(email)
-	if optIn && !l.accepted || c != nil && c.status != "unsubscribed" && c.status != "deleted" ||
-		c != nil && c.was() == "unsubscribed" && !resubscribe {
-		return 409, nil
-	}
-	c = m.add(l, email)
-	switch {
-	case !optIn:
-		m.activate(l, c)
-	default:
-		c.set("pending")
-		if !m.isSuppressed(email) {
-			m.send(modelMessage{by: events.SendingTypeWorkflow, to: email, contact: c, list: l, confirmation: true})
+func (t *trial) Import(r *rapid.T) {
+	l, resubscribe := oneOf(r, "list", t.lists), oneIn(r, 3, "resubscribe")
+	status := oneOf(r, "status", []string{"active", "active", "unsubscribed", "deleted"})
+	batch := rapid.SliceOfN(rapid.SampledFrom(addresses), 3, 3).Draw(r, "batch")
+	imported := 0
+	var entries []string
+	for _, email := range batch {
+		entries = append(entries, fmt.Sprintf(`{"email":%q}`, email))
+		if t.importOne(l, email, status, resubscribe) {
+			imported++
 		}
 	}
-	return 201, c
-}
-
-// leave unsubscribes or deletes a contact.
-func (m *model) leave(c *modelContact, status string) int {
-	switch c.status {
-	case "deleted":
-		return 404
-	case status:
-		return 204
-	}
-	m.remove(c, status)
-	return 204
-}
-
-func (m *model) remove(c *modelContact, status string) {
-	c.set(status)
-	m.fire("Contact.Removed", c.email+" "+status)
-	if status == "unsubscribed" {
-		m.fire("Contact.Unsubscribed", c.email)
-	}
-}
-
-// importOne imports one entry. It reports whether the contact is new.
-func (m *model) importOne(l *modelList, email, status string, resubscribe bool) bool {
-	c := l.at(email)
-	isNew := c == nil
-	switch {
-	case isNew && status == "active":
-		m.activate(l, m.add(l, email))
-	case isNew:
-		m.add(l, email).status = status
-	case c.status == status:
-	case status != "active": // fires no event
-		c.set(status)
-	case c.barred:
-	case (c.was() == "unsubscribed" || c.was() == "pending") && !resubscribe:
-	case c.status == "pending":
-		m.activate(l, c)
-	case c.status == "unsubscribed" || c.status == "deleted":
-		m.activate(l, m.add(l, email))
-	}
-	return isNew
-}
-
-func (m *model) suppress(email string) {
-	if !m.suppressed[email] {
-		m.suppressed[email] = true
-		m.fire("SuppressedEmail.Added", email)
-	}
-}
-
-// addedLast returns the contact with this address that was added last.
-func (m *model) addedLast(email string) (list *modelList, last *modelContact) {
-	for _, l := range m.lists {
-		if c := l.at(email); c != nil && (last == nil || c.added > last.added) {
-			list, last = l, c
-		}
-	}
-	return list, last
-}
-
-// submit submits an email. If no list is given, it goes to the contact that was added last.
-func (m *model) submit(email string, l *modelList, transactional bool) (code int, status string) {
-	var c *modelContact
-	switch {
-	case l == nil:
-		l, c = m.addedLast(email)
-	case !l.accepted:
-		return 409, ""
-	default:
-		c = l.at(email)
-	}
-	reason := m.rejectionReason(email, c, transactional)
-	if reason == "" {
-		m.send(modelMessage{by: events.SendingTypeEmailAPI, to: email, contact: c, list: l})
-		return 201, "queued"
-	}
-	m.fire("Email.Rejected", whoOf(c)+" "+reason)
-	return 201, "rejected"
-}
-
-// whoOf returns the recipient as in events of the Email API.
-func whoOf(c *modelContact) string {
-	if c == nil {
-		return "-"
-	}
-	return c.email
-}
-
-func (m *model) rejectionReason(email string, c *modelContact, transactional bool) string {
-	if c != nil && c.status != "active" && (c.status != "unsubscribed" || !transactional) {
-		return c.status
-	}
-	if m.isSuppressed(email) {
-		return "suppressed"
-	}
-	return ""
-}
-
-// sendCampaign creates a campaign and schedules it for now.
-func (m *model) sendCampaign(l *modelList) int {
-	if !l.accepted {
-		return 409
-	}
-	m.fire("Campaign.Scheduled", "-")
+	_, body := t.call("POST", fmt.Sprintf("/lists/%d/contacts/import", l.id),
+		fmt.Sprintf(`{"contacts":[%s],"import_to":%q,"resubscribe":%t}`, strings.Join(entries, ","), status, resubscribe))
+	t.agree("imported, updated", fmt.Sprintf("%v %v", body["imported"], body["updated"]), fmt.Sprintf("%d %d", imported, len(batch)-imported))
 	for _, c := range l.contacts {
-		if c.status == "active" && !m.isSuppressed(c.email) {
-			m.send(modelMessage{by: events.SendingTypeCampaign, to: c.email, contact: c, list: l})
+		if c.id == 0 {
+			_, page := t.call("GET", fmt.Sprintf("/lists/%d/contacts?filter=email:%s", l.id, c.email), "")
+			c.id = number(page["data"].([]any)[0].(map[string]any)["id"])
 		}
 	}
-	m.fire("Campaign.Sent", "-")
-	return 200
 }
 
-func (m *model) bounce(msg *modelMessage, hard bool) {
-	c := msg.contact
-	if hard && c != nil && c.was() != "spam" {
-		c.react("bounced")
-	}
-	m.fire("Email.Bounced", whoIsShown(msg))
+func (t *trial) AcceptPolicy(r *rapid.T) {
+	l := oneOf(r, "list", t.lists)
+	got, _ := t.call("POST", fmt.Sprintf("/lists/%d/accept-policy", l.id), "")
+	t.agree("status", got, 204)
+	l.accepted = true
 }
 
-// whoIsShown returns the recipient as in Email.Bounced.
-func whoIsShown(msg *modelMessage) string {
-	if msg.by == events.SendingTypeEmailAPI {
-		return whoOf(msg.contact)
+func (t *trial) Submit(r *rapid.T) {
+	email, kind := oneOf(r, "email", addresses), oneOf(r, "type", []string{"marketing", "transactional"})
+	l, more := oneOf(r, "list", append(t.lists, nil)), ""
+	if l != nil {
+		more = fmt.Sprintf(`,"list_id":%d`, l.id)
 	}
-	return msg.to
-}
-
-func (m *model) complain(msg *modelMessage) {
-	if msg.complained {
-		return
-	}
-	msg.complained = true
-	m.suppressed[msg.to] = true // fires no event
-	if c := msg.contact; c != nil {
-		c.react("spam")
-	}
-	who := msg.to
-	if msg.by == events.SendingTypeEmailAPI {
-		who = "-"
-	}
-	m.fire("Email.ReportedAsSpam", who)
-}
-
-// unsubscribe follows the link in a message. It reports whether there is one.
-func (m *model) unsubscribe(msg *modelMessage) bool {
-	if msg.by == events.SendingTypeTransactional || msg.contact == nil {
-		return false
-	}
-	if c := msg.contact; c.status != "unsubscribed" && c.status != "deleted" {
-		if msg.by == events.SendingTypeEmailAPI {
-			m.fire("Email.Unsubscribed", c.email)
-		}
-		m.remove(c, "unsubscribed")
-	} else {
-		c.react("unsubscribed")
-	}
-	return true
-}
-
-func (m *model) globalUnsubscribe(msg *modelMessage) {
-	if msg.gone {
-		return
-	}
-	msg.gone = true
-	m.suppress(msg.to)
-	switch c := msg.contact; {
-	case msg.by == events.SendingTypeEmailAPI:
-		m.fire("Email.GlobalUnsubscribed", "-")
-	case msg.by == events.SendingTypeTransactional:
-	case c.status != "unsubscribed" && c.status != "deleted":
-		m.remove(c, "unsubscribed")
-	default:
-		c.react("unsubscribed")
+	want, status := t.submit(email, l, kind == "transactional")
+	got, body := t.call("POST", "/v2/emails",
+		fmt.Sprintf(`{"email":%q,"sender":%s,"content":{"subject":"S","text":"T","type":%q}%s}`, email, shop, kind, more))
+	t.agree("status", got, want)
+	if want == 201 {
+		t.agree("the submission", body["status"], status)
 	}
 }
 
-// confirm follows the link in a confirmation email.
-func (m *model) confirm(msg *modelMessage) bool {
-	if msg.confirmation && msg.contact.status == "pending" {
-		m.activate(msg.list, msg.contact)
+func (t *trial) SendTransactional(r *rapid.T) {
+	email := oneOf(r, "email", addresses)
+	l, c := t.addedLast(email)
+	t.send(modelMessage{by: events.SendingTypeTransactional, to: email, contact: c, list: l})
+	got, _ := t.call("POST", "/emails", submission(email, ""))
+	t.agree("status", got, 201)
+}
+
+func (t *trial) SendCampaign(r *rapid.T) {
+	l := oneOf(r, "list", t.lists)
+	_, body := t.call("POST", "/campaigns", fmt.Sprintf(`{"name":"A","list_id":%d,"sender":%s,"content":%s}`, l.id, shop, greeting))
+	want := t.sendCampaign(l)
+	got, _ := t.call("POST", fmt.Sprintf("/campaigns/%v/schedule", body["campaign_id"]), "{}")
+	t.agree("status", got, want)
+}
+
+func (t *trial) Suppress(r *rapid.T) {
+	email := oneOf(r, "pattern", suppressions)
+	t.suppress(email)
+	got, _ := t.call("POST", "/suppressed-emails", fmt.Sprintf(`{"email":%q}`, email))
+	t.agree("status", got, 201)
+}
+
+func (t *trial) Unsuppress(r *rapid.T) {
+	email, want := oneOf(r, "pattern", suppressions), 404
+	if t.suppressed[email] {
+		delete(t.suppressed, email)
+		want = 204
 	}
-	return msg.confirmation
+	got, _ := t.call("DELETE", "/suppressed-emails/"+email, "")
+	t.agree("status", got, want)
+}
+
+func (t *trial) Archive(r *rapid.T) {
+	i, to := rapid.IntRange(0, len(t.hooks)-1).Draw(r, "webhook"), oneOf(r, "to", []string{"archive", "unarchive"})
+	got, _ := t.call("POST", "/webhooks/"+t.hooks[i]+"/"+to, "")
+	t.agree("status", got, 204)
+	t.archived[i] = to == "archive"
+}
+
+// message draws a sent message, or skips the operation if there is none.
+func (t *trial) message(r *rapid.T) *modelMessage {
+	if len(t.messages) == 0 {
+		r.Skip("no messages")
+	}
+	m := oneOf(r, "message", t.messages)
+	t.Logf("%s message to %s", m.by, m.to)
+	return m
+}
+
+func (t *trial) Bounce(r *rapid.T) {
+	m, category := t.message(r), oneOf(r, "category", events.BounceCategories())
+	if oneIn(r, 2, "hard") {
+		category = events.BounceCategoryHard
+	}
+	t.bounce(m, category.Hard())
+	t.agree("bounce", t.srv.Bounce(m.id, category), nil)
+}
+
+func (t *trial) Complain(r *rapid.T) {
+	m := t.message(r)
+	t.complain(m)
+	t.agree("complain", t.srv.Complain(m.id, ""), nil)
+}
+
+func (t *trial) Unsubscribe(r *rapid.T) {
+	m := t.message(r)
+	t.agree("unsubscribe is possible", t.srv.Unsubscribe(m.id) == nil, t.unsubscribe(m))
+}
+
+func (t *trial) GlobalUnsubscribe(r *rapid.T) {
+	m := t.message(r)
+	t.globalUnsubscribe(m)
+	t.agree("global unsubscribe", t.srv.GlobalUnsubscribe(m.id), nil)
+}
+
+func (t *trial) Confirm(r *rapid.T) {
+	m := t.message(r)
+	t.agree("confirm is possible", t.srv.Confirm(m.id) == nil, t.confirm(m))
+}
+
+func (t *trial) Open(r *rapid.T) {
+	m := t.message(r)
+	t.fire("Email.Opened", m.to)
+	t.agree("open", t.srv.Open(m.id), nil)
+}
+
+func (t *trial) Click(r *rapid.T) {
+	m := t.message(r)
+	t.fire("Email.Clicked", m.to)
+	t.agree("click", t.srv.Click(m.id, "https://shop.example/"), nil)
 }

@@ -116,8 +116,8 @@ func FuzzAPI(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, n uint8, unchecked bool, parameter, query, contentType string, body []byte) {
-		l := setup(t, func(c *mockserver.Config) { c.SkipValidation = unchecked })
-		ids := furnish(l)
+		server := setup(t, func(c *mockserver.Config) { c.SkipValidation = unchecked })
+		ids := furnish(server)
 		r := routes[int(n)%len(routes)]
 		target := pathParameter.ReplaceAllStringFunc(r.path, func(name string) string {
 			if parameter == "" {
@@ -131,30 +131,30 @@ func FuzzAPI(f *testing.F) {
 			t.Fatal(err)
 		}
 		req.URL.RawPath, req.URL.RawQuery = target, query
-		req.Header = http.Header{"Authorization": {"Bearer " + l.token}, "Content-Type": {contentType}}
-		if a := l.send(req); a.status >= 500 {
+		req.Header = http.Header{"Authorization": {"Bearer " + server.token}, "Content-Type": {contentType}}
+		if a := server.send(req); a.status >= 500 {
 			t.Errorf("%s %s?%s %s: %d %s", r.method, target, query, body, a.status, a.raw)
 		}
-		l.deliveries()
+		server.deliveries()
 	})
 }
 
 // furnish creates a resource of each kind and returns the ids by path parameter.
-func furnish(l *fixture) map[string]string {
+func furnish(f *fixture) map[string]string {
 	const maria = "maria.silva@example.com" // address in the examples of openapi.yaml
-	list := l.list()
-	contact := l.post(f("/lists/%d/contacts", list), f(`{"email":%q,"tags":["vip"]}`, maria)).int("id")
+	list := f.list()
+	contact := f.post(fmt.Sprintf("/lists/%d/contacts", list), fmt.Sprintf(`{"email":%q,"tags":["vip"]}`, maria)).int("id")
 	ids := map[string]int64{
 		"list_id":     list,
 		"contact_id":  contact,
-		"template_id": l.post("/templates", design).int("template_id"),
-		"campaign_id": l.campaign(list),
-		"workflow_id": l.workflow(list),
+		"template_id": f.post("/templates", design).int("template_id"),
+		"campaign_id": f.campaign(list),
+		"workflow_id": f.workflow(list),
 	}
-	l.post("/suppressed-emails", `{"email":"no-more@example.com"}`).ok()
+	f.post("/suppressed-emails", `{"email":"no-more@example.com"}`).ok()
 	out := map[string]string{
-		"webhook_id": l.listen(),
-		"email_id":   l.submitTo(list, maria),
+		"webhook_id": f.listen(),
+		"email_id":   f.submitTo(list, maria),
 		"email":      "no-more@example.com",
 	}
 	for name, id := range ids {

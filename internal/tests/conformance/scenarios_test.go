@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path"
@@ -94,7 +95,7 @@ func parseScenarios(file, text string) (before []statement, scenarios []scenario
 		case line != strings.TrimLeft(line, " ") && last >= 0:
 			(*into)[last].text += " " + trimmed
 		default:
-			*into = append(*into, statement{f("%s:%d", file, number), trimmed})
+			*into = append(*into, statement{fmt.Sprintf("%s:%d", file, number), trimmed})
 		}
 	}
 	return before, scenarios
@@ -125,9 +126,9 @@ func runScenario(t *testing.T, title string, before, statements []statement) {
 		}
 		t.Run(title+" "+strings.Join(row, " "), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := setup(t, recordEvents)
-				s := &scenarioRun{fixture: l, vars: captures{
-					"shop": shop, "greeting": greeting, "design": design, "owner": ownerUser, "nobody": noUser, "url": l.srv.URL(),
+				f := setup(t, recordEvents)
+				s := &scenarioRun{fixture: f, vars: captures{
+					"shop": shop, "greeting": greeting, "design": design, "owner": ownerUser, "nobody": noUser, "url": f.srv.URL(),
 				}}
 				var replacements []string
 				for i, name := range names {
@@ -264,7 +265,7 @@ func (s *scenarioRun) pattern(text string) string {
 // check compares a response with the text of an expectation.
 func (s *scenarioRun) check(a reply, status, expected string) {
 	s.Helper()
-	if got := http.StatusText(a.status); f("%d", a.status) != status {
+	if got := http.StatusText(a.status); fmt.Sprintf("%d", a.status) != status {
 		s.Fatalf("%s: status %d %s, want %s: %s", a.request, a.status, got, status, a.raw)
 	}
 	if text, isText := strings.CutPrefix(expected, "text "); isText {
@@ -392,11 +393,11 @@ func (s *scenarioRun) fires(args string) {
 }
 
 func (s *scenarioRun) store(name string, id int64) {
-	s.vars[strings.TrimPrefix(name, "$")] = f("%d", id)
+	s.vars[strings.TrimPrefix(name, "$")] = fmt.Sprintf("%d", id)
 }
 
 // create creates a record of a list, as in "campaign $id $list".
-func (s *scenarioRun) create(args string, create func(l *fixture, list int64) int64) {
+func (s *scenarioRun) create(args string, create func(f *fixture, list int64) int64) {
 	name, list, _ := strings.Cut(args, " ")
 	var id int64
 	s.must(json.Unmarshal([]byte(s.filled(list)), &id))

@@ -52,7 +52,7 @@ type fixture struct {
 }
 
 // withFixture runs a test with a fixture in a synctest bubble.
-func withFixture(test func(l *fixture), configure ...func(*mockserver.Config)) func(*testing.T) {
+func withFixture(test func(f *fixture), configure ...func(*mockserver.Config)) func(*testing.T) {
 	return func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { test(setup(t, configure...)) })
 	}
@@ -75,72 +75,72 @@ func setup(t *testing.T, configure ...func(*mockserver.Config)) *fixture {
 }
 
 // as returns the same server with another token.
-func (l *fixture) as(token string) *fixture {
-	other := *l
+func (f *fixture) as(token string) *fixture {
+	other := *f
 	other.token = token
 	return &other
 }
 
 // reply is a complete response.
 type reply struct {
-	l       *fixture
+	f       *fixture
 	request string
 	status  int
 	header  http.Header
 	raw     []byte
 }
 
-func (l *fixture) get(path string) reply    { l.Helper(); return l.do(http.MethodGet, path, "") }
-func (l *fixture) delete(path string) reply { l.Helper(); return l.do(http.MethodDelete, path, "") }
+func (f *fixture) get(path string) reply    { f.Helper(); return f.do(http.MethodGet, path, "") }
+func (f *fixture) delete(path string) reply { f.Helper(); return f.do(http.MethodDelete, path, "") }
 
-func (l *fixture) post(path, body string) reply { l.Helper(); return l.do(http.MethodPost, path, body) }
+func (f *fixture) post(path, body string) reply { f.Helper(); return f.do(http.MethodPost, path, body) }
 
-func (l *fixture) do(method, path, body string) reply {
-	l.Helper()
-	return l.send(l.request(method, path, body))
+func (f *fixture) do(method, path, body string) reply {
+	f.Helper()
+	return f.send(f.request(method, path, body))
 }
 
-func (l *fixture) request(method, path, body string) *http.Request {
-	l.Helper()
-	return rawhttp.NewRequest(l, method, l.srv.URL()+path, l.token, body)
+func (f *fixture) request(method, path, body string) *http.Request {
+	f.Helper()
+	return rawhttp.NewRequest(f, method, f.srv.URL()+path, f.token, body)
 }
 
-func (l *fixture) send(req *http.Request) reply {
-	l.Helper()
-	res, body := rawhttp.Send(l, l.client, req)
+func (f *fixture) send(req *http.Request) reply {
+	f.Helper()
+	res, body := rawhttp.Send(f, f.client, req)
 	if !strings.HasPrefix(req.URL.Path, "/_") && res.Header.Get("X-Request-Id") == "" {
-		l.Errorf("%s %s: the response has no X-Request-Id", req.Method, req.URL.Path)
+		f.Errorf("%s %s: the response has no X-Request-Id", req.Method, req.URL.Path)
 	}
-	return reply{l, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, []byte(body)}
+	return reply{f, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, []byte(body)}
 }
 
 // is checks the status and compares the body with a pattern. "" means no body.
 func (a reply) is(status int, pattern string) reply {
-	a.l.Helper()
+	a.f.Helper()
 	if a.status != status {
-		a.l.Fatalf("%s: status %d, want %d: %s", a.request, a.status, status, a.raw)
+		a.f.Fatalf("%s: status %d, want %d: %s", a.request, a.status, status, a.raw)
 	}
 	if pattern == "" {
 		if len(a.raw) != 0 {
-			a.l.Errorf("%s: the body is %q, want none", a.request, a.raw)
+			a.f.Errorf("%s: the body is %q, want none", a.request, a.raw)
 		}
 		return a
 	}
-	assert.Equal(a.l, "application/json", a.header.Get("Content-Type"), "%s: the content type", a.request)
-	a.l.matches(a.request, a.json(), pattern)
+	assert.Equal(a.f, "application/json", a.header.Get("Content-Type"), "%s: the content type", a.request)
+	a.f.matches(a.request, a.json(), pattern)
 	return a
 }
 
 // ok checks that the request succeeded.
 func (a reply) ok() reply {
-	a.l.Helper()
-	require.Equal(a.l, 2, a.status/100, "%s: status %d: %s", a.request, a.status, a.raw)
+	a.f.Helper()
+	require.Equal(a.f, 2, a.status/100, "%s: status %d: %s", a.request, a.status, a.raw)
 	return a
 }
 
 // problem checks that the response is an error with a detail of this type and location.
 func (a reply) problem(status int, kind, loc string) reply {
-	a.l.Helper()
+	a.f.Helper()
 	a.is(status, `{"detail":"<array>"}`)
 	var body struct {
 		Detail []struct {
@@ -149,49 +149,49 @@ func (a reply) problem(status int, kind, loc string) reply {
 			Type string
 		}
 	}
-	a.l.must(json.Unmarshal(a.raw, &body))
+	a.f.must(json.Unmarshal(a.raw, &body))
 	for _, d := range body.Detail {
 		if d.Type == kind && d.Msg != "" && strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Loc), " ", "."), "[]") == loc {
 			return a
 		}
 	}
-	a.l.Errorf("%s: want a detail of type %s at %s: %s", a.request, kind, loc, a.raw)
+	a.f.Errorf("%s: want a detail of type %s at %s: %s", a.request, kind, loc, a.raw)
 	return a
 }
 
 func (a reply) json() any {
-	a.l.Helper()
+	a.f.Helper()
 	value, err := parse(a.raw)
 	if err != nil {
-		a.l.Fatalf("%s: %v: %s", a.request, err, a.raw)
+		a.f.Fatalf("%s: %v: %s", a.request, err, a.raw)
 	}
 	return value
 }
 
 // int returns a field that is an integer.
 func (a reply) int(name string) int64 {
-	a.l.Helper()
+	a.f.Helper()
 	n, ok := a.json().(map[string]any)[name].(json.Number)
 	i, err := n.Int64()
 	if !ok || err != nil {
-		a.l.Fatalf("%s: %s is not an integer: %s", a.request, name, a.raw)
+		a.f.Fatalf("%s: %s is not an integer: %s", a.request, name, a.raw)
 	}
 	return i
 }
 
 // text returns a field that is a string.
 func (a reply) text(name string) string {
-	a.l.Helper()
+	a.f.Helper()
 	s, ok := a.json().(map[string]any)[name].(string)
 	if !ok {
-		a.l.Fatalf("%s: %s is not a string: %s", a.request, name, a.raw)
+		a.f.Fatalf("%s: %s is not a string: %s", a.request, name, a.raw)
 	}
 	return s
 }
 
 // column returns one field of every item of a page.
 func (a reply) column(name string) []string {
-	a.l.Helper()
+	a.f.Helper()
 	a.is(http.StatusOK, `{"data":"<array>","…":0}`)
 	var out []string
 	for _, item := range a.json().(map[string]any)["data"].([]any) {
@@ -201,10 +201,10 @@ func (a reply) column(name string) []string {
 }
 
 // want compares a value with the expected value.
-func want[T comparable](l *fixture, what string, got, want T) {
-	l.Helper()
+func want[T comparable](f *fixture, what string, got, want T) {
+	f.Helper()
 	if got != want {
-		l.Errorf("%s: got %v, want %v", what, got, want)
+		f.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }
 
@@ -220,6 +220,3 @@ func eventNames() (names []string) {
 	slices.Sort(names)
 	return names
 }
-
-// f is fmt.Sprintf.
-func f(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -30,13 +30,13 @@ var before = map[string]string{
 }
 
 // furnishFor creates the records that an operation needs, and returns their ids.
-func furnishFor(l *fixture, r route) map[string]string {
-	l.Helper()
-	ids := furnish(l)
+func furnishFor(f *fixture, r route) map[string]string {
+	f.Helper()
+	ids := furnish(f)
 	if call := before[r.operation.OperationID]; call != "" {
 		method, rest, _ := strings.Cut(resolve(call, ids), " ")
 		path, body, _ := strings.Cut(rest, " ")
-		made := l.do(method, path, body).ok()
+		made := f.do(method, path, body).ok()
 		ids["list_id"] = cmp.Or(made.id("list_id"), ids["list_id"])
 	}
 	return ids
@@ -48,12 +48,12 @@ func TestEveryWriteChangesState(t *testing.T) {
 		if r.method == http.MethodGet {
 			continue
 		}
-		t.Run(r.operation.OperationID, withFixture(func(l *fixture) {
-			ids := furnishFor(l, r)
-			untouched := state(l)
-			l.do(r.method, resolve(r.path, ids), r.exampleOf(ids)).ok()
-			if state(l) == untouched {
-				l.Errorf("%s changes nothing; if it needs an earlier operation, add that to the variable before", r)
+		t.Run(r.operation.OperationID, withFixture(func(f *fixture) {
+			ids := furnishFor(f, r)
+			untouched := state(f)
+			f.do(r.method, resolve(r.path, ids), r.exampleOf(ids)).ok()
+			if state(f) == untouched {
+				f.Errorf("%s changes nothing; if it needs an earlier operation, add that to the variable before", r)
 			}
 		}, recordEvents))
 	}
@@ -65,41 +65,41 @@ func TestRepeatableOperations(t *testing.T) {
 		if r.method != http.MethodPost || r.operation.Extensions["x-repeatable"] != true {
 			continue
 		}
-		t.Run(r.operation.OperationID, withFixture(func(l *fixture) {
-			proves(l, "decision/36/nothing")
-			ids := furnishFor(l, r)
+		t.Run(r.operation.OperationID, withFixture(func(f *fixture) {
+			proves(f, "decision/36/nothing")
+			ids := furnishFor(f, r)
 			path, body := resolve(r.path, ids), r.exampleOf(ids)
-			first := l.post(path, body).ok()
+			first := f.post(path, body).ok()
 			if r.operation.OperationID == "importContacts" { // a repeated import updates the contacts
-				first = l.post(path, body).ok()
+				first = f.post(path, body).ok()
 			}
-			was := state(l)
+			was := state(f)
 			time.Sleep(time.Minute)
 			for range 2 {
-				again := l.post(path, body).ok()
-				want(l, "the response", f("%d %s", again.status, again.raw), f("%d %s", first.status, first.raw))
+				again := f.post(path, body).ok()
+				want(f, "the response", fmt.Sprintf("%d %s", again.status, again.raw), fmt.Sprintf("%d %s", first.status, first.raw))
 			}
-			line, before, after := differ(was, state(l))
-			want(l, f("line %d of the state", line), after, before)
+			line, before, after := differ(was, state(f))
+			want(f, fmt.Sprintf("line %d of the state", line), after, before)
 		}, recordEvents))
 	}
-	t.Run("the same address in another case", withFixture(func(l *fixture) {
-		proves(l, "decision/36/nothing")
-		l.post("/suppressed-emails", f(`{"email":%q}`, ada)).ok()
-		l.listen()
-		l.post("/suppressed-emails", `{"email":"ADA@example.org"}`).ok()
-		l.fires()
+	t.Run("the same address in another case", withFixture(func(f *fixture) {
+		proves(f, "decision/36/nothing")
+		f.post("/suppressed-emails", fmt.Sprintf(`{"email":%q}`, ada)).ok()
+		f.listen()
+		f.post("/suppressed-emails", `{"email":"ADA@example.org"}`).ok()
+		f.fires()
 	}))
 }
 
 func recordEvents(c *mockserver.Config) { c.RecordEvents = true }
 
 // state returns the state after all deliveries.
-func state(l *fixture) string {
-	l.Helper()
-	l.deliveries()
+func state(f *fixture) string {
+	f.Helper()
+	f.deliveries()
 	var out bytes.Buffer
-	l.must(l.srv.Snapshot(&out))
+	f.must(f.srv.Snapshot(&out))
 	return out.String()
 }
 
@@ -155,18 +155,18 @@ func (r route) returnsBody() bool {
 
 // keeps sends a mark in one field. A later GET must return it, even after a restore of a snapshot.
 func keeps(t *testing.T, r route, member leaf) {
-	l := setup(t)
-	ids := furnishFor(l, r)
+	f := setup(t)
+	ids := furnishFor(f, r)
 	example := map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(r.exampleOf(ids)), &example))
 	mark := value(member.schema, member.name(), "mark", ids)
 	body := put(r.body(), example, member.path, mark, ids)
-	response := l.do(r.method, resolve(r.path, ids), show(body)).ok()
+	response := f.do(r.method, resolve(r.path, ids), show(body)).ok()
 	where := r.shownAt(t, ids, response)
 	want := member.shown(r, mark)
-	assert.Contains(t, string(l.get(where).ok().raw), want, "%s drops %s: sent %v, and reads GET %s", r, member, body, where)
+	assert.Contains(t, string(f.get(where).ok().raw), want, "%s drops %s: sent %v, and reads GET %s", r, member, body, where)
 	var snapshot bytes.Buffer
-	l.must(l.srv.Snapshot(&snapshot))
+	f.must(f.srv.Snapshot(&snapshot))
 	restored := setup(t)
 	restored.must(restored.srv.Restore(&snapshot))
 	assert.Contains(t, string(restored.get(where).ok().raw), want, "a snapshot drops %s of %s: sent %v, and reads GET %s", member, r, body, where)
@@ -210,7 +210,7 @@ func (r route) shownAt(t *testing.T, ids map[string]string, made reply) string {
 
 // id returns a field that is an id, or "".
 func (a reply) id(name string) string {
-	a.l.Helper()
+	a.f.Helper()
 	if len(a.raw) == 0 {
 		return ""
 	}
@@ -333,14 +333,14 @@ func (l leaf) shown(r route, mark any) string {
 }
 
 func TestImportLimit(t *testing.T) {
-	withFixture(func(l *fixture) {
-		proves(l, "limits/import", "decision/14/too-many")
-		path := f("/lists/%d/contacts", l.list())
+	withFixture(func(f *fixture) {
+		proves(f, "limits/import", "decision/14/too-many")
+		path := fmt.Sprintf("/lists/%d/contacts", f.list())
 		batch := func(n int) string {
 			return `{"contacts":[` + strings.TrimSuffix(strings.Repeat(`{"email":"ada@example.org"},`, n), ",") + `]}`
 		}
-		l.post(path+"/import", batch(1001)).problem(422, "too_many_contacts", "body.contacts")
-		l.get(path).is(200, `{"data":[],"…":0}`)
-		l.post(path+"/import", batch(1000)).is(200, `{"imported":1,"updated":999,"errors":[]}`)
+		f.post(path+"/import", batch(1001)).problem(422, "too_many_contacts", "body.contacts")
+		f.get(path).is(200, `{"data":[],"…":0}`)
+		f.post(path+"/import", batch(1000)).is(200, `{"imported":1,"updated":999,"errors":[]}`)
 	})(t)
 }

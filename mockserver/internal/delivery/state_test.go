@@ -127,7 +127,7 @@ func TestStateWithDeletedDeliveries(t *testing.T) {
 	})
 }
 
-func TestClosedEngine(t *testing.T) {
+func TestClosedDispatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) {})
 		e.Open(hook)

@@ -9,8 +9,8 @@ import (
 )
 
 // status contains the rules for a status of contacts (specification, "Contact"). All
-// filters, counts and lists of statuses use the table statuses, so to add a status, add
-// it to this table and to ContactStatus in openapi.yaml.
+// filters, counts and lists of statuses use the table statuses. ARCHITECTURE.md lists the
+// steps to add a status.
 type status struct {
 	name        string
 	meaning     string     // of its contacts
@@ -42,6 +42,7 @@ var statuses = []status{
 	{name: statusDeleted, meaning: "deleted contacts", rejects: rejectAll}, // effectiveStatus decides whether an import activates it
 	{name: statusSpam, meaning: "contacts that reported a message as spam", rejects: rejectAll, reactivates: reactivateNever, final: true},
 	{name: statusBounced, meaning: "contacts with a hard bounce", rejects: rejectAll, reactivates: reactivateNever},
+	// The mock server never sets the status suppressed, so it has no row: statusNamed returns its rules.
 }
 
 // statusNamed returns the rules for a status. A restored state may contain an unknown
