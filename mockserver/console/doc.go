@@ -10,11 +10,17 @@
 //
 // # Implementation
 //
-// The console consists of static files, which the binary embeds: one page, one style
-// sheet and ES modules in plain JavaScript. There is no build step. The only library is
-// Preact, a single file in static/vendor with its license. All data comes from the
-// control routes (docs/control-api.md), and a stream of server-sent events keeps the page
-// up to date.
+// The folder src contains the source: ES modules in plain JavaScript, and Preact as the
+// only library. The command go generate bundles them into static/console.gen.js, because
+// a browser loads one file much faster than 40. After a change to src, run
+//
+//	go generate ./mockserver/console
+//
+// and restart the mock server, because the binary embeds the files in static. Commit the
+// generated file. It is not minified, so stack traces and diffs stay readable.
+//
+// All data comes from the control routes (docs/control-api.md), and a stream of
+// server-sent events keeps the page up to date.
 //
 // # Hostile content
 //

@@ -89,7 +89,7 @@ func TestCopiedGo(t *testing.T) {
 	var functions strings.Builder
 	for i, c := range cases {
 		logged[i] = w.raw(c)
-		source := eval[string](p, fmt.Sprintf(`Promise.all([import('./programs.js'), fetch('requests/%s').then(r => r.json())]).then(([m, r]) => m.goOf(r))`, logged[i].ID))
+		source := eval[string](p, fmt.Sprintf(`Promise.all([import('./src/programs.js'), fetch('requests/%s').then(r => r.json())]).then(([m, r]) => m.goOf(r))`, logged[i].ID))
 		p.contains(source, c.contains)
 		name := fmt.Sprintf("program%d", i)
 		p.check(os.WriteFile(filepath.Join(dir, name+".go"), []byte(strings.Replace(source, "func main()", "func "+name+"()", 1)), 0o600))
@@ -173,6 +173,6 @@ func TestCopiedText(t *testing.T) {
 		"'GET', 'http://x/a/../b?c=d'": "curl -i -X GET --path-as-is 'http://x/a/../b?c=d'",
 		`'GET', "http://x/'$(id)"`:     `curl -i -X GET 'http://x/'\''$(id)'`,
 	} {
-		p.equal(eval[string](p, "import('./ui.js').then(m => m.curl("+call+", []))"), want)
+		p.equal(eval[string](p, "import('./src/ui.js').then(m => m.curl("+call+", []))"), want)
 	}
 }

@@ -32,7 +32,7 @@ func newWorld(t *testing.T, tokens ...mockserver.Token) *world {
 	t.Helper()
 	w := &world{test: test{t}}
 	w.srv = mockserver.Start(mockserver.Config{
-		Console: console.Handler(), RecordEvents: true, FaultSeed: 1204, Tokens: tokens,
+		Console: consoleAndSource(), RecordEvents: true, FaultSeed: 1204, Tokens: tokens,
 		RetrySchedule: []time.Duration{30 * time.Minute, 2 * time.Hour, 12 * time.Hour},
 	})
 	t.Cleanup(w.srv.Close)
@@ -40,6 +40,14 @@ func newWorld(t *testing.T, tokens ...mockserver.Token) *world {
 	w.receiver = httptest.NewServer(http.HandlerFunc(w.receive))
 	t.Cleanup(w.receiver.Close)
 	return w
+}
+
+// consoleAndSource also serves the source of the console, so tests can import single modules from src/.
+func consoleAndSource() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", console.Handler())
+	mux.Handle("/_mock/src/", http.StripPrefix("/_mock/src/", http.FileServer(http.Dir("../src"))))
+	return mux
 }
 
 // as returns a client with another token.

@@ -23,14 +23,14 @@ import (
 func TestWaitReasons(t *testing.T) {
 	source, err := os.ReadFile("counts.go")
 	require.NoError(t, err)
-	console, err := os.ReadFile("../../console/static/overview.js")
+	console, err := os.ReadFile("../../console/src/overview.js")
 	require.NoError(t, err)
 	found := regexp.MustCompile(`WaitReason = "(\w+)"`).FindAllSubmatch(source, -1)
 	require.NotEmpty(t, found)
 	for _, m := range found {
 		assert.Contains(t, WaitReasons(), WaitReason(m[1]), "WaitReasons in counts.go")
 		if !strings.Contains(string(console), "\n  "+string(m[1])+": [") {
-			t.Errorf("%s is missing in reasons of console/static/overview.js", m[1])
+			t.Errorf("%s is missing in reasons of console/src/overview.js", m[1])
 		}
 	}
 }

@@ -3,6 +3,7 @@ module example.com/emailplatform/internal/tools/pins/tools
 go 1.26.0
 
 tool (
+	github.com/evanw/esbuild/cmd/esbuild
 	github.com/go-gremlins/gremlins/cmd/gremlins
 	github.com/rhysd/actionlint/cmd/actionlint
 	github.com/vale-cli/vale/v3/cmd/vale
@@ -30,6 +31,7 @@ require (
 	github.com/d5/tengo/v2 v2.17.0 // indirect
 	github.com/dlclark/regexp2/v2 v2.5.2 // indirect
 	github.com/errata-ai/ini v1.63.0 // indirect
+	github.com/evanw/esbuild v0.28.2 // indirect
 	github.com/expr-lang/expr v1.17.7 // indirect
 	github.com/fatih/color v1.19.0 // indirect
 	github.com/fsnotify/fsnotify v1.9.0 // indirect

@@ -3,6 +3,7 @@ import { h } from './vendor/preact.js';
 import { base, call, errorsIn, useRecord } from './api.js';
 import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
+import { goOf } from './programs.js';
 import { Rows, rowLink } from './rows.js';
 import { took, when } from './time.js';
 import {
@@ -148,7 +149,7 @@ function Opened({ id, tab, summary }) {
                 text: 'Copy as curl',
               }),
               h(Copy, {
-                value: () => import('./programs.js').then(m => m.goOf(r)),
+                value: () => goOf(r),
                 label: 'Copy as a Go program, with the token in $TOKEN',
                 text: 'Copy as Go',
               }),

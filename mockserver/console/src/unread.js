@@ -18,7 +18,7 @@ const notify = () => {
 /** The stored data. Another page of this origin can store invalid data under the same name. */
 function stored() {
   try {
-    return JSON.parse(localStorage.getItem('read') ?? '') ?? {};
+    return JSON.parse(localStorage.getItem('read') ?? 'null') ?? {};
   } catch {
     return {};
   }

@@ -1,5 +1,4 @@
-// API: the documentation of each operation, and a request to edit and send. The module is
-// loaded when the page is first opened.
+// API: the documentation of each operation, and a request to edit and send.
 import { h, useEffect, useState } from './vendor/preact.js';
 import { base, call } from './api.js';
 import { link, useSearch } from './place.js';

@@ -1,6 +1,6 @@
 // Lists of any length, newest first. Each record has a place, and only the visible
 // records are loaded. The stream keeps them up to date.
-import { useEffect, useRef, useState } from './vendor/preact.js';
+import { useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { NoServer, changesAll, call, useChanges, useSoon } from './api.js';
 
 /** The number of records per request, and of records that are loaded above and below the visible ones. */
@@ -43,9 +43,9 @@ export function useList(path, kind, filter, { open = '', also = [] } = {}) {
     else if ((mine.length && (searches || !pages.got.rows)) || changes.some(c => also.includes(c.kind))) soon();
     else if (mine.length) pages.change(mine);
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     seen.current = 0;
-    load();
+    load(); // before the browser paints, so the server responds while it does
   }, [key]);
   useSought(pages, open);
   const look = (/** @type {number} */ from, /** @type {number} */ to) => {

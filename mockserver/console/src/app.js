@@ -7,6 +7,7 @@ import { Clock } from './clock.js';
 import { Contacts } from './contacts.js';
 import { Deliveries } from './deliveries.js';
 import { Events } from './events.js';
+import { Explorer } from './explorer.js';
 import { Faults } from './faults.js';
 import { Inbox } from './inbox.js';
 import { density, setDensity, useDensity } from './density.js';
@@ -17,19 +18,10 @@ import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
 import { Templates } from './templates.js';
 import { Trigger } from './trigger.js';
-import { Page, Select, Tick, Toasts, fields, icon, loading, narrow, press, tags, useNarrow } from './ui.js';
+import { Page, Select, Tick, Toasts, fields, icon, narrow, press, tags, useNarrow } from './ui.js';
 import { accountFilter, choose, look, useSession } from './session.js';
 import { useUnread } from './unread.js';
 const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
-
-/** The page API. Its module is loaded when the page is first opened. @param {{id?: string}} props */
-function Api(props) {
-  const [view, set] = useState(/** @type {((props: {id?: string}) => any)|null} */ (null));
-  useEffect(() => {
-    import('./explorer.js').then(m => set(() => m.Explorer));
-  }, []);
-  return view ? h(view, props) : loading();
-}
 
 /**
  * @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string}) => any}[]}
@@ -48,7 +40,7 @@ const places = [
   { id: 'requests', title: 'Requests', sign: 'list', key: 'r', view: Requests },
   { id: 'faults', title: 'Faults', sign: 'bolt', key: 'f', view: Faults },
   { id: 'trigger', title: 'Send event', sign: 'send', key: 't', view: Trigger },
-  { id: 'api', title: 'API', sign: 'play', key: 'p', view: Api },
+  { id: 'api', title: 'API', sign: 'play', key: 'p', view: Explorer },
 ];
 
 /** The pages with a link in the bottom bar of a phone. */

@@ -1,4 +1,4 @@
-// Requests as programs and commands. The module is loaded when the first one is copied, or when the page API is opened.
+// Requests as programs and commands.
 import { base, errorsIn, href } from './api.js';
 import { curl, quote, unseen } from './ui.js';
 /** @import { FullRequest, Operation } from './types.js' */

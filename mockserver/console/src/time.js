@@ -33,26 +33,19 @@ export function useNow() {
   return now();
 }
 
-const hours = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const days = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-});
-
-const whole = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-});
+// Intl.DateTimeFormat would cost the first load about 10 ms.
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sept', 'Oct', 'Nov', 'Dec'];
+const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
+/** @param {Date} d */
+const hours = d => [d.getHours(), d.getMinutes(), d.getSeconds()].map(two).join(':');
+/** @param {Date} d */
+const day = d => `${d.getDate()} ${months[d.getMonth()]}`;
 
 /** A time with its date. @param {string} at */
-export const dated = at => h('time', { datetime: at, title: at }, whole.format(new Date(at)));
+export function dated(at) {
+  const d = new Date(at);
+  return h('time', { datetime: at, title: at }, `${day(d)} ${d.getFullYear()}, ${hours(d)}`);
+}
 
 /** Unix seconds as a time. @param {number} s */
 export const whenUnix = s => when(new Date(s * 1000).toISOString());
@@ -80,14 +73,15 @@ function isToday(ms) {
 export function when(at, ms) {
   const d = new Date(at);
   const s =
-    (isToday(d.getTime()) ? hours : days).format(d) + (ms ? '.' + String(d.getMilliseconds()).padStart(3, '0') : '');
+    (isToday(d.getTime()) ? '' : `${day(d)}, `) +
+    hours(d) +
+    (ms ? '.' + String(d.getMilliseconds()).padStart(3, '0') : '');
   return h('time', { datetime: at, title: d.toISOString() }, s);
 }
 
 /** The time until then: minutes and seconds, hours if needed, or days from 48 hours on. @param {{to: string}} props */
 export function Countdown({ to }) {
   const s = Math.max(0, Math.round((Date.parse(to) - useNow()) / 1000));
-  const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
   const minutes = Math.floor(s / 60) % 60;
   const full = Math.floor(s / 3600);
   if (full >= 48) return h('span', { class: 'num' }, `${Math.round(full / 24)} days`);
