@@ -39,7 +39,6 @@ export function useList(path, kind, filter, { open = '', also = [] } = {}) {
       .filter(c => c.kind === kind && c.record && ofAccount(c.record, filter.account_id))
       .map(c => c.record);
     if (changes.some(changesAll)) load();
-    // a response that is on its way can be older than these changes
     else if ((mine.length && (searches || !pages.got.rows)) || changes.some(c => also.includes(c.kind))) soon();
     else if (mine.length) pages.change(mine);
   });
@@ -61,9 +60,13 @@ function usePages(key) {
   const now = useRef(key);
   const busy = useRef('');
   const total = useRef(0);
+  const flights = useRef(/** @type {Set<any[]>} */ (new Set())); // the changes since each request that is on its way
   now.current = key;
   const take = async (/** @type {string[]} */ wheres, /** @type {boolean} */ afresh) => {
+    const since = /** @type {any[]} */ ([]);
+    flights.current.add(since);
     const pages = await Promise.all(wheres.map(w => call('GET', `${key}&limit=${pageSize}&${w}`))).catch(e => e);
+    flights.current.delete(since);
     busy.current = ''; // before rendering, which then requests the records that are still missing
     if (now.current !== key) return;
     if (pages instanceof Error)
@@ -74,7 +77,10 @@ function usePages(key) {
     set(old => ({
       key,
       error: '',
-      rows: pages.reduce(put, afresh || old.key !== key || !old.rows ? Array(pages[0].total) : old.rows),
+      rows: keep(
+        pages.reduce(put, afresh || old.key !== key || !old.rows ? Array(pages[0].total) : old.rows),
+        since, // the pages can be older
+      ),
     }));
   };
   const fill = (/** @type {number} */ from, /** @type {number} */ to) => {
@@ -91,7 +97,10 @@ function usePages(key) {
     fill,
     load: (/** @type {string[]} */ wheres) => take(wheres, true),
     add: (/** @type {string} */ where) => take([where], false),
-    change: (/** @type {any[]} */ records) => set(old => (old.rows ? { ...old, rows: keep(old.rows, records) } : old)),
+    change: (/** @type {any[]} */ records) => {
+      for (const since of flights.current) since.push(...records);
+      set(old => (old.rows ? { ...old, rows: keep(old.rows, records) } : old));
+    },
   };
 }
 
@@ -159,6 +168,7 @@ const moment = r => Date.parse(r.created_at ?? r.time);
 
 /** Updates records, and inserts new ones. @template {Row} T @param {Places<T>} rows @param {T[]} records */
 function keep(rows, records) {
+  if (!records.length) return rows;
   const all = rows.slice();
   /** @type {Map<string, number>} */
   const at = new Map();

@@ -2497,9 +2497,19 @@ function usePages2(key2) {
   const now2 = useRef(key2);
   const busy = useRef("");
   const total = useRef(0);
+  const flights = useRef(
+    /** @type {Set<any[]>} */
+    /* @__PURE__ */ new Set()
+  );
   now2.current = key2;
   const take = async (wheres, afresh) => {
+    const since = (
+      /** @type {any[]} */
+      []
+    );
+    flights.current.add(since);
     const pages = await Promise.all(wheres.map((w) => call("GET", `${key2}&limit=${pageSize}&${w}`))).catch((e) => e);
+    flights.current.delete(since);
     busy.current = "";
     if (now2.current !== key2) return;
     if (pages instanceof Error)
@@ -2510,7 +2520,11 @@ function usePages2(key2) {
     set2((old) => ({
       key: key2,
       error: "",
-      rows: pages.reduce(put, afresh || old.key !== key2 || !old.rows ? Array(pages[0].total) : old.rows)
+      rows: keep(
+        pages.reduce(put, afresh || old.key !== key2 || !old.rows ? Array(pages[0].total) : old.rows),
+        since
+        // the pages can be older
+      )
     }));
   };
   const fill = (from, to) => {
@@ -2526,7 +2540,10 @@ function usePages2(key2) {
     fill,
     load: (wheres) => take(wheres, true),
     add: (where) => take([where], false),
-    change: (records) => set2((old) => old.rows ? { ...old, rows: keep(old.rows, records) } : old)
+    change: (records) => {
+      for (const since of flights.current) since.push(...records);
+      set2((old) => old.rows ? { ...old, rows: keep(old.rows, records) } : old);
+    }
   };
 }
 function useSought({ got, key: key2, add }, open) {
@@ -2563,6 +2580,7 @@ function put(rows, { data, total, offset }) {
 var ofAccount2 = (record, account2) => !account2 || !record.account_id || String(record.account_id) === account2;
 var moment = (r) => Date.parse(r.created_at ?? r.time);
 function keep(rows, records) {
+  if (!records.length) return rows;
   const all = rows.slice();
   const at = /* @__PURE__ */ new Map();
   all.forEach((r, n) => {

@@ -174,3 +174,22 @@ async function violations() {
     v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200) + ' ' + (n.any[0]?.message ?? '')),
   );
 }
+
+/** Hides and shows the page, which then reloads its list. Holds the response of the path until release is called. */
+function holdReload(path) {
+  const send = window.fetch;
+  window.fetch = async (url, init) => {
+    const res = await send(url, init);
+    if (!String(url).includes(path)) return res;
+    window.fetch = send;
+    await new Promise(done => {
+      window.release = () => new Promise(drawn => setTimeout(drawn, 300, true, done()));
+    });
+    return res;
+  };
+  for (const hidden of [true, false]) {
+    Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }
+  return true;
+}
