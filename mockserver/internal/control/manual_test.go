@@ -247,7 +247,7 @@ func parametersTable(out *bytes.Buffer, params []param) {
 		if p.preset != "" {
 			preset = ", " + p.preset + " by default"
 		}
-		fmt.Fprintf(out, "| `%s` | %s%s | %s |\n", p.name, describe(&of), preset, p.doc)
+		fmt.Fprintf(out, "| `%s` | %s%s | %s |\n", p.name, describe(&of), preset, brief(p.doc))
 	}
 }
 
@@ -292,9 +292,12 @@ func fieldsTable(out *bytes.Buffer, s *contract.Schema) {
 		if !f.Required {
 			mark = "?"
 		}
-		fmt.Fprintf(out, "| `%s`%s | %s | %s |\n", f.Name, mark, describe(f.Schema), strings.ReplaceAll(f.Doc, "*", `\*`))
+		fmt.Fprintf(out, "| `%s`%s | %s | %s |\n", f.Name, mark, describe(f.Schema), strings.ReplaceAll(brief(f.Doc), "*", `\*`))
 	}
 }
+
+// brief returns a description without the article at its beginning, which is not needed in a table.
+func brief(doc string) string { return strings.TrimPrefix(doc, "the ") }
 
 // plural changes the type of list items to its plural form.
 var plural = strings.NewReplacer("string, not empty", "strings, each not empty", "string with", "strings, each with", "string", "strings", "integer", "integers", "object", "objects")
