@@ -18,8 +18,8 @@ import (
 // Store is a [mailroom.Store] in the table of package sqlstore. For each scheduled item, it
 // adds a River job. A Store is safe for concurrent use.
 type Store struct {
-	pool *pgxpool.Pool
-	jobs *river.Client[pgx.Tx] // used only to insert jobs
+	pool      *pgxpool.Pool
+	jobClient *river.Client[pgx.Tx] // used only to insert jobs
 }
 
 var _ mailroom.Store = (*Store)(nil)
@@ -31,32 +31,32 @@ func NewStore(pool *pgxpool.Pool, schema string) (*Store, error) {
 		return nil, errors.New("riverjobs: the pool must not be nil")
 	}
 	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: schema})
-	return &Store{pool, jobs}, wrap(err)
+	return &Store{pool, jobs}, wrapError(err)
 }
 
 // Create creates the table emailplatform_items and its indexes, unless they exist. It does
 // not create River's tables. Several processes can call Create at the same time.
 func (s *Store) Create(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, sqlstore.PostgreSQL.Schema())
-	return wrap(err)
+	return wrapError(err)
 }
 
-type key struct{ s *Store }
+type txKey struct{ s *Store }
 
 // transaction is an open transaction.
 type transaction struct {
 	pgx.Tx
-	own   bool // the Store commits it
-	after []func()
+	owned       bool // the Store commits it
+	afterCommit []func()
 }
 
 // With returns a context with a transaction, which the Store then uses and does not end.
 func (s *Store) With(ctx context.Context, tx pgx.Tx) context.Context {
-	return context.WithValue(ctx, key{s}, &transaction{Tx: tx})
+	return context.WithValue(ctx, txKey{s}, &transaction{Tx: tx})
 }
 
-func (s *Store) current(ctx context.Context) *transaction {
-	t, _ := ctx.Value(key{s}).(*transaction)
+func (s *Store) transactionIn(ctx context.Context) *transaction {
+	t, _ := ctx.Value(txKey{s}).(*transaction)
 	return t
 }
 
@@ -64,7 +64,7 @@ func (s *Store) current(ctx context.Context) *transaction {
 // [mailroom.Options].OnNotice. Only the Store may end the transaction. Tx panics if the
 // context has no transaction of this Store.
 func (s *Store) Tx(ctx context.Context) pgx.Tx {
-	if t := s.current(ctx); t != nil {
+	if t := s.transactionIn(ctx); t != nil {
 		return t.Tx
 	}
 	panic("riverjobs: the context has no transaction of this Store")
@@ -72,34 +72,34 @@ func (s *Store) Tx(ctx context.Context) pgx.Tx {
 
 // Update implements [mailroom.Store].
 func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {
-	if t := s.current(ctx); t != nil {
-		return fn(ctx, s.items(t.Tx))
+	if t := s.transactionIn(ctx); t != nil {
+		return fn(ctx, s.newItemTx(t.Tx))
 	}
-	t := &transaction{own: true}
+	t := &transaction{owned: true}
 	var err error
 	if t.Tx, err = s.pool.Begin(ctx); err != nil {
 		return err
 	}
-	defer func() { _ = end(ctx, t.Rollback) }() // even after a panic; does nothing after the commit
-	err = fn(context.WithValue(ctx, key{s}, t), s.items(t.Tx))
+	defer func() { _ = endTx(ctx, t.Rollback) }() // even after a panic; does nothing after the commit
+	err = fn(context.WithValue(ctx, txKey{s}, t), s.newItemTx(t.Tx))
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err == nil {
-		err = end(ctx, t.Commit)
+		err = endTx(ctx, t.Commit)
 	}
 	if err != nil {
 		return err
 	}
-	for _, f := range t.after {
+	for _, f := range t.afterCommit {
 		f()
 	}
 	return nil
 }
 
-// end ends a transaction, for at most 10 s. It ignores the cancellation of ctx.
+// endTx ends a transaction, for at most 10 s. It ignores the cancellation of ctx.
 // Otherwise PostgreSQL might commit a transaction although Update returns an error.
-func end(ctx context.Context, f func(context.Context) error) error {
+func endTx(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	return f(ctx)
@@ -107,23 +107,23 @@ func end(ctx context.Context, f func(context.Context) error) error {
 
 // AfterCommit implements [mailroom.Store].
 func (s *Store) AfterCommit(ctx context.Context, f func()) {
-	if t := s.current(ctx); t != nil && t.own {
-		t.after = append(t.after, f)
+	if t := s.transactionIn(ctx); t != nil && t.owned {
+		t.afterCommit = append(t.afterCommit, f)
 	}
 }
 
 // itemTx is a [mailroom.Tx] that inserts a job for each item that waits for its time.
 type itemTx struct {
 	mailroom.Tx
-	tx   pgx.Tx
-	jobs *river.Client[pgx.Tx]
+	tx        pgx.Tx
+	jobClient *river.Client[pgx.Tx]
 }
 
-func (s *Store) items(tx pgx.Tx) itemTx {
+func (s *Store) newItemTx(tx pgx.Tx) itemTx {
 	return itemTx{sqlstore.PostgreSQL.Tx(func(ctx context.Context, statement string, args ...any) (sqlstore.Rows, error) {
 		result, err := tx.Query(ctx, statement, args...)
 		return rows{result}, err
-	}), tx, s.jobs}
+	}), tx, s.jobClient}
 }
 
 // rows is a [sqlstore.Rows].
@@ -155,11 +155,11 @@ func (t itemTx) addJob(ctx context.Context, it mailroom.Item) error {
 	if !it.IsWork() {
 		return nil
 	}
-	_, err := t.jobs.InsertTx(ctx, t.tx, args{it.Kind, it.Key}, &river.InsertOpts{Queue: queuePrefix + it.Kind, ScheduledAt: it.Due})
+	_, err := t.jobClient.InsertTx(ctx, t.tx, jobArgs{it.Kind, it.Key}, &river.InsertOpts{Queue: queuePrefix + it.Kind, ScheduledAt: it.Due})
 	return err
 }
 
-func wrap(err error) error {
+func wrapError(err error) error {
 	if err == nil {
 		return nil
 	}

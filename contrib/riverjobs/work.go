@@ -24,14 +24,14 @@ const (
 	NoticeQueue = queuePrefix + "notice"
 )
 
-// args are the arguments of a job for an item.
-type args struct {
+// jobArgs are the arguments of a job for an item.
+type jobArgs struct {
 	Item string `json:"item"` // the kind of the item
 	Key  string `json:"key"`
 }
 
 // Kind implements river.JobArgs.
-func (args) Kind() string { return "emailplatform_item" }
+func (jobArgs) Kind() string { return "emailplatform_item" }
 
 // Register adds the worker of this package, which calls [mailroom.Room.Work]. Set
 // [mailroom.Options].External in the Room, so that the Room itself runs no workers.
@@ -41,25 +41,25 @@ func Register(workers *river.Workers, room *mailroom.Room) {
 }
 
 type worker struct {
-	river.WorkerDefaults[args]
+	river.WorkerDefaults[jobArgs]
 	room *mailroom.Room
 }
 
 // Timeout implements river.Worker. The timeout is longer than a lookup, including its wait
 // for the rate limit.
-func (*worker) Timeout(*river.Job[args]) time.Duration { return 3 * time.Minute }
+func (*worker) Timeout(*river.Job[jobArgs]) time.Duration { return 3 * time.Minute }
 
-// failurePause is the time after which a job runs again if the database failed, or the Room
+// retryDelay is the time after which a job runs again if the database failed, or the Room
 // was closed or is not connected.
-const failurePause = 5 * time.Second
+const retryDelay = 5 * time.Second
 
 // Work implements river.Worker. If the item must wait, Work snoozes its job, because an
 // error would count as an attempt, and River discards a job after 25 attempts.
-func (w *worker) Work(ctx context.Context, job *river.Job[args]) error {
+func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	wait, err := w.room.Work(ctx, job.Args.Item, job.Args.Key)
 	if err != nil {
 		slog.WarnContext(ctx, "riverjobs: job runs again later", "item", job.Args.Item, "key", job.Args.Key, "error", err)
-		wait = failurePause
+		wait = retryDelay
 	}
 	if wait > 0 {
 		return river.JobSnooze(wait)

@@ -54,12 +54,12 @@ func (d Dialect) Tx(query Query) mailroom.Tx { return &itemTx{d, query} }
 
 // itemTx is a [mailroom.Tx].
 type itemTx struct {
-	d     Dialect
-	query Query
+	dialect Dialect
+	query   Query
 }
 
-// each runs a statement and calls f for each row.
-func (t *itemTx) each(ctx context.Context, f func(Rows) error, statement string, args ...any) (n int, err error) {
+// queryEach runs a statement and calls f for each row.
+func (t *itemTx) queryEach(ctx context.Context, f func(Rows) error, statement string, args ...any) (n int, err error) {
 	rows, err := t.query(ctx, statement, args...)
 	if err != nil {
 		return 0, err
@@ -76,27 +76,27 @@ func (t *itemTx) each(ctx context.Context, f func(Rows) error, statement string,
 // exec runs a statement and returns the number of changed rows. It adds RETURNING, because
 // a Query has no other result.
 func (t *itemTx) exec(ctx context.Context, statement string, args ...any) (n int, err error) {
-	return t.each(ctx, func(Rows) error { return nil }, statement+" RETURNING 1", args...)
+	return t.queryEach(ctx, func(Rows) error { return nil }, statement+" RETURNING 1", args...)
 }
 
 // find returns the items that match a condition. In PostgreSQL, it locks them as the clause
 // lock requires. In SQLite, the transaction has the write lock.
 func (t *itemTx) find(ctx context.Context, where, lock string, args ...any) (found []mailroom.Item, err error) {
-	if t.d == SQLite {
+	if t.dialect == SQLite {
 		lock = ""
 	}
-	_, err = t.each(ctx, func(rows Rows) error {
+	_, err = t.queryEach(ctx, func(rows Rows) error {
 		var it mailroom.Item
 		var due sql.NullInt64
 		err := rows.Scan(&it.Kind, &it.Key, &it.Ref, &due, &it.Value)
-		it.Due = timeOf(due)
+		it.Due = dueTime(due)
 		found = append(found, it)
 		return err
 	}, "SELECT kind, item_key, ref, due, value FROM emailplatform_items WHERE "+where+lock, args...)
 	return found, err
 }
 
-func timeOf(due sql.NullInt64) (t time.Time) {
+func dueTime(due sql.NullInt64) (t time.Time) {
 	if due.Valid {
 		t = time.UnixMilli(due.Int64)
 	}
@@ -120,9 +120,9 @@ func (t *itemTx) Due(ctx context.Context, kind string, now time.Time, limit int)
 // CountDue implements [mailroom.Tx].
 func (t *itemTx) CountDue(ctx context.Context, kind string, now time.Time) (n int, earliest time.Time, err error) {
 	var due sql.NullInt64
-	_, err = t.each(ctx, func(rows Rows) error { return rows.Scan(&n, &due) },
+	_, err = t.queryEach(ctx, func(rows Rows) error { return rows.Scan(&n, &due) },
 		"SELECT count(*), min(due) FROM emailplatform_items WHERE kind = $1 AND due <= $2", kind, now.UnixMilli())
-	return n, timeOf(due), err
+	return n, dueTime(due), err
 }
 
 // ByRef implements [mailroom.Tx].
@@ -130,11 +130,11 @@ func (t *itemTx) ByRef(ctx context.Context, kind, ref string) ([]mailroom.Item, 
 	return t.find(ctx, "kind = $1 AND ref = $2 AND ref <> '' ORDER BY item_key LIMIT 100", "", kind, ref)
 }
 
-// insert adds an item. If it exists, insert does what the clause otherwise requires.
-func (t *itemTx) insert(ctx context.Context, it mailroom.Item, otherwise string) (changed bool, err error) {
+// insert adds an item. If it exists, insert runs onConflict, the end of an ON CONFLICT clause.
+func (t *itemTx) insert(ctx context.Context, it mailroom.Item, onConflict string) (changed bool, err error) {
 	due := sql.NullInt64{Int64: it.Due.UnixMilli(), Valid: !it.Due.IsZero()}
 	n, err := t.exec(ctx, "INSERT INTO emailplatform_items (kind, item_key, ref, due, value) VALUES ($1, $2, $3, $4, $5) "+
-		"ON CONFLICT (kind, item_key) DO "+otherwise, it.Kind, it.Key, it.Ref, due, string(it.Value))
+		"ON CONFLICT (kind, item_key) DO "+onConflict, it.Kind, it.Key, it.Ref, due, string(it.Value))
 	return n > 0, err
 }
 

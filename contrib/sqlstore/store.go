@@ -25,19 +25,19 @@ func New(dialect Dialect, db *sql.DB) *Store { return &Store{dialect, db} }
 // Create creates the table emailplatform_items and its indexes, unless they exist.
 // Several processes can call Create at the same time.
 func (s *Store) Create(ctx context.Context) error {
-	return wrap(whileBusy(ctx, func() error {
+	return wrapError(retryWhileBusy(ctx, func() error {
 		_, err := s.db.ExecContext(ctx, s.dialect.Schema())
 		return err
 	}))
 }
 
-type key struct{ s *Store }
+type txKey struct{ s *Store }
 
 // transaction is an open transaction.
 type transaction struct {
 	*sql.Tx
-	own   bool // the Store commits it
-	after []func()
+	owned       bool // the Store commits it
+	afterCommit []func()
 }
 
 // With returns a context with a transaction, which the Store then uses and does not end.
@@ -45,11 +45,11 @@ type transaction struct {
 // transaction must write before it reads, or begin with the write lock, because a
 // transaction that has already read cannot wait for the lock.
 func (s *Store) With(ctx context.Context, tx *sql.Tx) context.Context {
-	return context.WithValue(ctx, key{s}, &transaction{Tx: tx})
+	return context.WithValue(ctx, txKey{s}, &transaction{Tx: tx})
 }
 
-func (s *Store) current(ctx context.Context) *transaction {
-	t, _ := ctx.Value(key{s}).(*transaction)
+func (s *Store) transactionIn(ctx context.Context) *transaction {
+	t, _ := ctx.Value(txKey{s}).(*transaction)
 	return t
 }
 
@@ -57,7 +57,7 @@ func (s *Store) current(ctx context.Context) *transaction {
 // [mailroom.Options].OnNotice. Only the Store may end the transaction. Tx panics if the
 // context has no transaction of this Store.
 func (s *Store) Tx(ctx context.Context) *sql.Tx {
-	if t := s.current(ctx); t != nil {
+	if t := s.transactionIn(ctx); t != nil {
 		return t.Tx
 	}
 	panic("sqlstore: the context has no transaction of this Store")
@@ -71,34 +71,34 @@ func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, tx *sql.T
 
 // Update implements [mailroom.Store].
 func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {
-	if t := s.current(ctx); t != nil {
-		return fn(ctx, s.items(t))
+	if t := s.transactionIn(ctx); t != nil {
+		return fn(ctx, s.itemTx(t))
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	tx, err := s.open(ctx)
+	tx, err := s.beginLocked(ctx)
 	if err != nil {
-		return wrap(err)
+		return wrapError(err)
 	}
 	defer func() { _ = tx.Rollback() }() // even after a panic; does nothing after the commit
-	t := &transaction{Tx: tx, own: true}
-	if err := fn(context.WithValue(ctx, key{s}, t), s.items(t)); err != nil {
+	t := &transaction{Tx: tx, owned: true}
+	if err := fn(context.WithValue(ctx, txKey{s}, t), s.itemTx(t)); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("sqlstore: not committed: %w", err)
 	}
 	if err := tx.Commit(); err != nil {
-		return wrap(err)
+		return wrapError(err)
 	}
-	for _, f := range t.after {
+	for _, f := range t.afterCommit {
 		f()
 	}
 	return nil
 }
 
-func (s *Store) items(t *transaction) mailroom.Tx {
+func (s *Store) itemTx(t *transaction) mailroom.Tx {
 	return s.dialect.Tx(func(ctx context.Context, statement string, args ...any) (Rows, error) {
 		return t.QueryContext(ctx, statement, args...)
 	})
@@ -106,21 +106,21 @@ func (s *Store) items(t *transaction) mailroom.Tx {
 
 // AfterCommit implements [mailroom.Store].
 func (s *Store) AfterCommit(ctx context.Context, f func()) {
-	if t := s.current(ctx); t != nil && t.own {
-		t.after = append(t.after, f)
+	if t := s.transactionIn(ctx); t != nil && t.owned {
+		t.afterCommit = append(t.afterCommit, f)
 	}
 }
 
 const (
-	busyTimeout = 10 * time.Second
-	busyPause   = 10 * time.Millisecond
+	busyTimeout    = 10 * time.Second
+	busyRetryDelay = 10 * time.Millisecond
 )
 
-// open begins a transaction. In SQLite it acquires the write lock first, because a
+// beginLocked begins a transaction. In SQLite it acquires the write lock first, because a
 // transaction that reads first cannot wait for the lock later.
-func (s *Store) open(ctx context.Context) (tx *sql.Tx, err error) {
-	err = whileBusy(ctx, func() error {
-		if tx, err = s.begin(ctx); err != nil || s.dialect != SQLite {
+func (s *Store) beginLocked(ctx context.Context) (tx *sql.Tx, err error) {
+	err = retryWhileBusy(ctx, func() error {
+		if tx, err = s.beginTx(ctx); err != nil || s.dialect != SQLite {
 			return err
 		}
 		if _, err = tx.ExecContext(ctx, "UPDATE emailplatform_items SET due = due WHERE kind = ''"); err != nil {
@@ -131,13 +131,13 @@ func (s *Store) open(ctx context.Context) (tx *sql.Tx, err error) {
 	return tx, err
 }
 
-// begin waits for a connection until ctx ends. The transaction itself ignores the end of
+// beginTx waits for a connection until ctx ends. The transaction itself ignores the end of
 // ctx, because database/sql would otherwise roll back in the background while fn runs.
-func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
-	waiting, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, cancel)
-	tx, err := s.db.BeginTx(waiting, nil)
-	if stop() {
+func (s *Store) beginTx(ctx context.Context) (*sql.Tx, error) {
+	beginCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stopCancel := context.AfterFunc(ctx, cancel)
+	tx, err := s.db.BeginTx(beginCtx, nil)
+	if stopCancel() {
 		return tx, err
 	}
 	if err == nil {
@@ -146,30 +146,30 @@ func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 	return nil, ctx.Err()
 }
 
-// whileBusy calls f again while another connection has the write lock of SQLite.
-func whileBusy(ctx context.Context, f func() error) error {
+// retryWhileBusy calls f again while another connection has the write lock of SQLite.
+func retryWhileBusy(ctx context.Context, f func() error) error {
 	for deadline := time.Now().Add(busyTimeout); ; {
 		err := f()
-		if err == nil || !busy(err) || time.Now().After(deadline) {
+		if err == nil || !isBusy(err) || time.Now().After(deadline) {
 			return err
 		}
 		select {
-		case <-time.After(busyPause):
+		case <-time.After(busyRetryDelay):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// busy reports whether err means that another connection has the write lock. It compares
+// isBusy reports whether err means that another connection has the write lock. It compares
 // texts, because the error types depend on the driver.
-func busy(err error) bool {
+func isBusy(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "SQLITE_BUSY") || strings.Contains(text, "database is locked") ||
 		strings.Contains(text, "database table is locked")
 }
 
-func wrap(err error) error {
+func wrapError(err error) error {
 	if err == nil {
 		return nil
 	}
