@@ -48,7 +48,7 @@ func (c *Control) messageRoutes() []route {
 // recipientAction returns a handler that simulates a recipient action and
 // responds with the message.
 func recipientAction[T any](c *Control, act func(id string, in T) error) handler {
-	return jsonBody(func(r *request, in T) (*platform.Record, error) {
+	return jsonBody(func(r *request, in T) (*platform.MessageDetails, error) {
 		id := r.PathValue("id")
 		if _, err := c.message(id); err != nil {
 			return nil, err
@@ -228,7 +228,7 @@ func (c *Control) messageActions(in actionBody) map[messageAction]func(id string
 	}
 }
 
-func (c *Control) message(id string) (*platform.Record, error) {
+func (c *Control) message(id string) (*platform.MessageDetails, error) {
 	return found("message", id, c.Platform.Message(id))
 }
 
@@ -239,7 +239,7 @@ func (c *Control) deleteMessage(id string) (emptyBody, error) {
 	return emptyBody{}, c.Platform.DeleteMessage(id)
 }
 
-func (c *Control) restoreMessage(id string) (*platform.Record, error) {
+func (c *Control) restoreMessage(id string) (*platform.MessageDetails, error) {
 	if err := c.Platform.RestoreMessage(id); err != nil {
 		return nil, apierror.NotFound("deleted message", id, "path", "id")
 	}
@@ -281,7 +281,7 @@ func (c *Control) click(id string, in clickBody) error {
 	return c.Platform.Click(id, in.URL)
 }
 
-func (c *Control) messageResponse(media string, write func(http.ResponseWriter, *request, *platform.Record)) handler {
+func (c *Control) messageResponse(media string, write func(http.ResponseWriter, *request, *platform.MessageDetails)) handler {
 	return rawResponse(media, func(w http.ResponseWriter, r *request) error {
 		m, err := c.message(r.PathValue("id"))
 		if err == nil {
@@ -291,7 +291,7 @@ func (c *Control) messageResponse(media string, write func(http.ResponseWriter, 
 	})
 }
 
-func writeHTML(w http.ResponseWriter, r *request, m *platform.Record) {
+func writeHTML(w http.ResponseWriter, r *request, m *platform.MessageDetails) {
 	policy := mailPolicy + mailAlone
 	if r.query["remote"] == "1" {
 		policy = mailPolicy + mailRemote
@@ -299,11 +299,11 @@ func writeHTML(w http.ResponseWriter, r *request, m *platform.Record) {
 	writeMailHTML(w, m.HTML, policy)
 }
 
-func writeSource(w http.ResponseWriter, _ *request, m *platform.Record) {
+func writeSource(w http.ResponseWriter, _ *request, m *platform.MessageDetails) {
 	writePlain(w, []byte(mail.Source(m.Message)))
 }
 
-func writeEML(w http.ResponseWriter, _ *request, m *platform.Record) {
+func writeEML(w http.ResponseWriter, _ *request, m *platform.MessageDetails) {
 	w.Header().Set("Content-Type", "message/rfc822")
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": m.ID + ".eml"}))
 	_, _ = w.Write(mail.EML(m.Message))

@@ -22,19 +22,19 @@ import (
 // several routes return it.
 func names() map[reflect.Type]string {
 	return map[reflect.Type]string{
-		reflect.TypeFor[platform.Record]():       "Message",
-		reflect.TypeFor[platform.Summary]():      "MessageSummary",
-		reflect.TypeFor[delivery.Record]():       "Delivery",
-		reflect.TypeFor[delivery.Summary]():      "DeliverySummary",
-		reflect.TypeFor[delivery.AttemptWire]():  "Attempt",
-		reflect.TypeFor[model.FiredEvent]():      "Event",
-		reflect.TypeFor[delivery.EventSummary](): "EventSummary",
-		reflect.TypeFor[gateway.Record]():        "Request",
-		reflect.TypeFor[gateway.Summary]():       "RequestSummary",
-		reflect.TypeFor[fault.RuleWire]():        "FaultRule",
-		reflect.TypeFor[model.Sample]():          "Sample",
-		reflect.TypeFor[fault.Wire]():            "Fault",
-		platform.StateType():                     "State",
+		reflect.TypeFor[platform.MessageDetails](): "Message",
+		reflect.TypeFor[platform.Summary]():        "MessageSummary",
+		reflect.TypeFor[delivery.Record]():         "Delivery",
+		reflect.TypeFor[delivery.Summary]():        "DeliverySummary",
+		reflect.TypeFor[delivery.AttemptWire]():    "Attempt",
+		reflect.TypeFor[model.FiredEvent]():        "Event",
+		reflect.TypeFor[delivery.EventSummary]():   "EventSummary",
+		reflect.TypeFor[gateway.Record]():          "Request",
+		reflect.TypeFor[gateway.Summary]():         "RequestSummary",
+		reflect.TypeFor[fault.RuleWire]():          "FaultRule",
+		reflect.TypeFor[model.Sample]():            "Sample",
+		reflect.TypeFor[fault.Wire]():              "Fault",
+		platform.StateType():                       "State",
 	}
 }
 

@@ -42,8 +42,8 @@ func TestResourceKinds(t *testing.T) {
 		if saved := state.FieldByName(name); assert.True(t, saved.IsValid(), "account.%s: in accountState (snapshot.go)", f.Name) {
 			assert.Equal(t, 1, saved.Len(), "account.%s: in accountSnapshot (snapshot.go)", f.Name)
 		}
-		if count := counts.FieldByName(name); assert.True(t, count.IsValid(), "account.%s: in Resources (views.go)", f.Name) {
-			assert.EqualValues(t, 1, count.Int(), "account.%s: in Overview.addLocked (views.go)", f.Name)
+		if count := counts.FieldByName(name); assert.True(t, count.IsValid(), "account.%s: in Resources (overview.go)", f.Name) {
+			assert.EqualValues(t, 1, count.Int(), "account.%s: in Overview.addLocked (overview.go)", f.Name)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func TestOutcomeFields(t *testing.T) {
 	o.add(o)
 	for f, sum := range reflect.ValueOf(o).Fields() {
 		assert.EqualValues(t, 1, once.FieldByIndex(f.Index).Int(), "Outcome.%s in count (outcome.go)", f.Name)
-		assert.EqualValues(t, 2, sum.Int(), "Outcome.%s in add (views.go)", f.Name)
+		assert.EqualValues(t, 2, sum.Int(), "Outcome.%s in add (overview.go)", f.Name)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestMessageFields(t *testing.T) {
 	m.Deleted = false
 	p := restored(t, oneOfEach)
 	p.addMessage(&m)
-	assert.Equal(t, []string{"Message.WorkflowID"}, unset(reflect.ValueOf(*p.Message(m.ID))), "fields of Record in Platform.Message (views.go)")
+	assert.Equal(t, []string{"Message.WorkflowID"}, unset(reflect.ValueOf(*p.Message(m.ID))), "fields of MessageDetails in Platform.Message (outbox.go)")
 }
 
 // TestWebhookFields: each field of the response for a webhook is set.

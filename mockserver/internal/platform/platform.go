@@ -5,7 +5,8 @@
 // A file refers only to files in its own row and in lower rows:
 //
 //	operations.gen                                                                    the generated interface: a transaction for each operation
-//	views, restore, decodestate, snapshot                                             the control API: results for tests, and the state
+//	outbox, contactsearch, overview, summaries, previews                              the control API: results for tests
+//	restore, decodestate, snapshot                                                    the control API: the state
 //	contacts, emails, campaigns, webhooks                                             the operations of the API, one file per resource
 //	subscribe, workflows                                                              automatic actions of the platform
 //	recipients, address                                                               delivery of messages, and recipient actions
@@ -19,6 +20,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -29,6 +31,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/webhook"
 )
+
+// ErrClosed means that the platform is closed.
+var ErrClosed = errors.New("server closed")
 
 // Platform implements the operations of the API. One mutex guards all records, and each
 // transaction holds it. All methods are safe for concurrent use.
@@ -83,6 +88,13 @@ func (p *Platform) SetLookups(limit LookupLimit) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.LookupLimit = limit
+}
+
+// HasAccount reports whether the account exists.
+func (p *Platform) HasAccount(id int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.accounts[id] != nil
 }
 
 func (p *Platform) accountLocked(id int64) *account {

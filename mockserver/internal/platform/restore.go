@@ -17,9 +17,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
-// ErrClosed means that the platform is closed.
-var ErrClosed = errors.New("server closed")
-
 // Restore replaces the whole state with the state in a snapshot.
 func (p *Platform) Restore(r io.Reader) error { return p.RestoreAt(nil, r) }
 
@@ -321,13 +318,6 @@ func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
 	}
 	account.outcomes = newOutcomes() // its messages are not restored
 	return p.replaceAccount(account, restored)
-}
-
-// HasAccount reports whether the account exists.
-func (p *Platform) HasAccount(id int64) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.accounts[id] != nil
 }
 
 // replaceAccount replaces an account with one of the restored accounts or an empty account.

@@ -1,0 +1,72 @@
+package platform
+
+import (
+	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/delivery"
+)
+
+// Overview contains counts of the records in an account.
+type Overview struct {
+	Messages  Outcome
+	Contacts  Contacts
+	Resources Resources
+	Minutes   map[int64]int64    // number of sent messages by minute
+	Waiting   []delivery.Waiting // campaigns that are scheduled for later, and contacts that have not confirmed yet
+}
+
+// Resources contains the number of resources by type.
+type Resources struct {
+	Lists      int `json:"lists" doc:"lists of contacts"`
+	Templates  int `json:"templates" doc:"templates for messages"`
+	Campaigns  int `json:"campaigns" doc:"campaigns in any state"`
+	Workflows  int `json:"workflows" doc:"workflows, active or not"`
+	Webhooks   int `json:"webhooks" doc:"webhooks, archived or not"`
+	Suppressed int `json:"suppressed" doc:"suppressed addresses and patterns"`
+}
+
+// Overview returns the counts for an account, or for all accounts if the id is 0, and
+// the number of messages in each minute from the first to the last, inclusive. The
+// running time depends on the number of lists and campaigns, not on the number of
+// messages or contacts.
+func (p *Platform) Overview(only, from, until int64) Overview {
+	out := Overview{Contacts: Contacts{}, Minutes: map[int64]int64{}}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for a := range p.accountsLocked(only) {
+		out.addLocked(a)
+		a.outcomes.minutes.Each(from, until, func(m, n int64) { out.Minutes[m] += n })
+		for c := range a.Campaigns.all() {
+			if c.Status == campaignScheduled {
+				due := clock.Unix(c.ScheduledFor)
+				out.Waiting = append(out.Waiting, delivery.Waiting{Why: delivery.WaitCampaign, N: 1, Until: due, CampaignID: c.CampaignID, Name: c.Name})
+			}
+		}
+		for l := range a.Lists.all() {
+			out.Contacts.add(l.contacts)
+			if n := l.contacts.counts[statusPending]; n > 0 {
+				out.Waiting = append(out.Waiting, delivery.Waiting{Why: delivery.WaitConfirmation, N: n, ListID: l.ListID, Name: l.Name})
+			}
+		}
+	}
+	return out
+}
+
+func (o *Overview) addLocked(a *account) {
+	o.Messages.add(a.outcomes.all)
+	o.Resources.Lists += a.Lists.len()
+	o.Resources.Templates += a.Templates.len()
+	o.Resources.Campaigns += a.Campaigns.len()
+	o.Resources.Workflows += a.Workflows.len()
+	o.Resources.Webhooks += a.Webhooks.len()
+	o.Resources.Suppressed += a.Suppression.len()
+}
+
+func (o *Outcome) add(other Outcome) {
+	o.Sent += other.Sent
+	o.Bounced += other.Bounced
+	o.Opened += other.Opened
+	o.Clicked += other.Clicked
+	o.Unsubscribed += other.Unsubscribed
+	o.GlobalUnsubscribed += other.GlobalUnsubscribed
+	o.ReportedAsSpam += other.ReportedAsSpam
+}
