@@ -62,7 +62,7 @@ var facts = map[string][]place{
 	"the seconds for a delivery attempt": {
 		{"mockserver/internal/delivery/webhookclient.go", `const DefaultTimeout = (\d+) \* time\.Second`},
 		{"mockserver/config.go", `in real time\. The default is (\d+) s`},
-		{"webhook/doc.go", `The function has (\d+) seconds`},
+		{"webhook/doc.go", `function has (\d+) seconds`},
 		{"webhook/doc.go", `work that can exceed (\d+) seconds`},
 		{"webhook/handler.go", `closes the connection after (\d+) seconds`},
 		{"docs/decisions.md", `a timeout of (\d+) s\.`},
