@@ -73,7 +73,7 @@
 // a call to the function and before the write to the store, the event is handled again. Only a store that
 // shares a transaction with the function prevents this.
 //
-// Your function has 10 seconds to return. Then the platform closes the connection, and retries the
+// The function has 10 seconds to return. Then the platform closes the connection, and retries the
 // delivery later. Most servers cancel the context of the function when the connection is closed.
 // For other servers, set [Options].Timeout. If a retry arrives while the function still runs, the
 // response to the retry is 503. Use a queue for work that can exceed 10 seconds.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -172,6 +173,10 @@ func brief(description, name string) string {
 		return !strings.Contains(strings.ToLower(name)+" the of address when was", word)
 	}) {
 		return ""
+	}
+	if noun, ok := strings.CutPrefix(description, "The "); ok { // an article at the beginning is not needed in a table
+		first, size := utf8.DecodeRuneInString(noun)
+		return string(unicode.ToUpper(first)) + noun[size:]
 	}
 	return description
 }
