@@ -429,7 +429,7 @@ func TestEveryOperation(t *testing.T) {
 			ids = slices.DeleteFunc(ids, func(id string) bool { return id == op.id })
 		}
 		if len(ids) > 0 {
-			t.Errorf("the client has no method for %v", ids)
+			t.Errorf("the tables of operations in operations_test.go have no rows for %v", ids)
 		}
 	})
 }
