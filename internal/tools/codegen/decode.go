@@ -114,7 +114,7 @@ func (d *decoder) reader(name string) reader {
 		}
 		f := d.field(p)
 		r.Fields = append(r.Fields, f)
-		if d.order != nil && (f.Name == "ID" || f.Name == "Data" || p.Extensions["x-identity"] == true) {
+		if d.order != nil && (f.Name == "ID" || f.Name == "Data") {
 			r.Identity = f
 		}
 	}
@@ -122,10 +122,20 @@ func (d *decoder) reader(name string) reader {
 		return r
 	}
 	if slices.Contains(d.roots, name) && r.Identity.Name == "" {
-		must.Failf("type %s is a response without a field ID or Data: set x-identity on another field in the overlay", name)
+		r.Identity = firstRequired(r)
 	}
 	sortFields(r.Fields, d.order[name])
 	return r
+}
+
+// firstRequired returns the field that identifies a response, or an item of a page, that has no id.
+func firstRequired(r reader) readField {
+	required := r.Schema.OAPISchema.Required
+	i := slices.IndexFunc(r.Fields, func(f readField) bool { return len(required) > 0 && f.Member == required[0] })
+	if i < 0 {
+		must.Failf("openapi.yaml: %s is a response or an item without a field ID or Data: make another field of its schema required", r.TypeName)
+	}
+	return r.Fields[i]
 }
 
 // sortFields orders fields as the document does, if it has all of them.
@@ -149,6 +159,7 @@ func (d *decoder) field(p codegen.Property) readField {
 	list, ok := typ.(*ast.ArrayType)
 	if ok && d.order != nil && f.Name == "Data" {
 		f.Read = "readItems(c, " + d.function(list.Elt) + ")"
+		d.roots = append(d.roots, types.ExprString(list.Elt)) // each item has an identity too
 	} else if f.Read = specials[p.Schema.TypeDecl()].read; f.Read == "" {
 		f.Read = d.value(typ)
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 // generateOrder generates readers and writers for a schema Order with one field. The generated package calls the
-// reader of Order. If order is not nil, the schema is a response.
+// reader of Order. If order is not nil, the schema is a response,
+// which requires the field.
 func generateOrder(t *testing.T, field string, order map[string][]string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -21,6 +22,10 @@ func generateOrder(t *testing.T, field string, order map[string][]string) (strin
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
+	}
+	required := ""
+	if order != nil {
+		required = "required: [field], "
 	}
 	put("openapi.yaml", `
 openapi: 3.1.0
@@ -34,7 +39,7 @@ paths:
 components:
   schemas:
     Part: {type: object, properties: {size: {type: integer}}}
-    Order: {type: object, properties: {field: `+field+`}}
+    Order: {type: object, `+required+`properties: {field: `+field+`}}
 `)
 	put("hand.go", "package test\n\nvar _ = readOrder\n")
 	config := put("config.yaml", `
@@ -95,8 +100,8 @@ func TestUnsupportedFields(t *testing.T) {
 		{`{type: array, items: {type: array, items: {type: string}}}`, "no writer for the items of the field Field", nil},
 		{`{type: object, additionalProperties: {type: string}}`, "no writer for the field Field of type map[string]string", nil},
 		{`{type: integer, x-go-type: "func()"}`, "no reader for the type func()", nil},
-		{`{type: string}`, "type Order is a response without a field ID or Data", response},
-		{`{type: string, x-identity: true}`, "", response},
+		{`{type: string, x-go-json-ignore: true}`, "Order is a response or an item without a field ID or Data", response},
+		{`{type: string}`, "", response},
 		{`{type: string, x-go-name: ID, x-go-type: AnyID}`, "", response},
 		{`{type: string, x-go-name: ID}`, "Order.ID is text: set x-go-type AnyID", response},
 	} {
