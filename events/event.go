@@ -117,24 +117,7 @@ func (u *Unknown) UnmarshalJSON(b []byte) error {
 
 // SendingType returns the sending type of the email, or "" if the event does
 // not contain it.
-func (e *Event) SendingType() SendingType {
-	switch d := known(e.Data).(type) {
-	case *CampaignBounce, *CampaignComplaint:
-		return SendingTypeCampaign
-	case *WorkflowBounce, *WorkflowComplaint:
-		return SendingTypeWorkflow
-	case *TransactionalBounce, *TransactionalComplaint:
-		return SendingTypeTransactional
-	case *EmailAPIBounce, *EmailAPIComplaint, *EmailUnsubscribed, *EmailGlobalUnsubscribed, *EmailRejected,
-		*EmailErrored:
-		return SendingTypeEmailAPI
-	case *EmailOpened:
-		return ofCampaign(d.CampaignID)
-	case *EmailClicked:
-		return ofCampaign(d.CampaignID)
-	}
-	return ""
-}
+func (e *Event) SendingType() SendingType { return sentBy(known(e.Data)) }
 
 // ofCampaign returns the sending type for the id of a campaign, or "" if the
 // id is null.

@@ -23,6 +23,26 @@ const (
 	NameSuppressedEmailAdded    Name = "SuppressedEmail.Added"
 )
 
+// Names returns the names of all known events.
+func Names() []Name {
+	return []Name{
+		NameContactAdded,
+		NameContactUnsubscribed,
+		NameEmailOpened,
+		NameEmailClicked,
+		NameEmailBounced,
+		NameCampaignSent,
+		NameCampaignScheduled,
+		NameEmailReportedAsSpam,
+		NameEmailUnsubscribed,
+		NameEmailGlobalUnsubscribed,
+		NameEmailRejected,
+		NameEmailError,
+		NameContactRemoved,
+		NameSuppressedEmailAdded,
+	}
+}
+
 // ContactStatuses returns the known statuses of contacts.
 func ContactStatuses() []ContactStatus {
 	return []ContactStatus{
@@ -169,6 +189,41 @@ func readShape(c *jsonscan.Cursor, event Name) (_ Data, allocated *Event) {
 		return object(c, readSuppressedEmailAdded)
 	}
 	return nil, nil
+}
+
+// sentBy returns the sending type of the email that data is about, if it has one.
+func sentBy(d Data) (_ SendingType) {
+	switch d := d.(type) {
+	case *EmailOpened:
+		return ofCampaign(d.CampaignID)
+	case *EmailClicked:
+		return ofCampaign(d.CampaignID)
+	case *CampaignBounce:
+		return SendingTypeCampaign
+	case *WorkflowBounce:
+		return SendingTypeWorkflow
+	case *TransactionalBounce:
+		return SendingTypeTransactional
+	case *EmailAPIBounce:
+		return SendingTypeEmailAPI
+	case *CampaignComplaint:
+		return SendingTypeCampaign
+	case *WorkflowComplaint:
+		return SendingTypeWorkflow
+	case *TransactionalComplaint:
+		return SendingTypeTransactional
+	case *EmailAPIComplaint:
+		return SendingTypeEmailAPI
+	case *EmailUnsubscribed:
+		return SendingTypeEmailAPI
+	case *EmailGlobalUnsubscribed:
+		return SendingTypeEmailAPI
+	case *EmailRejected:
+		return SendingTypeEmailAPI
+	case *EmailErrored:
+		return SendingTypeEmailAPI
+	}
+	return
 }
 
 // recipientOf returns the address of the contact that data is about, if it has one.

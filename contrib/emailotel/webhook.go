@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -76,11 +77,7 @@ const maxID = 64
 // eventName returns _OTHER for unknown names, to limit the number of time
 // series.
 func eventName(name events.Name) string {
-	switch name {
-	case events.NameContactAdded, events.NameContactUnsubscribed, events.NameContactRemoved,
-		events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced, events.NameEmailReportedAsSpam,
-		events.NameEmailUnsubscribed, events.NameEmailGlobalUnsubscribed, events.NameEmailRejected, events.NameEmailError,
-		events.NameSuppressedEmailAdded, events.NameCampaignSent, events.NameCampaignScheduled:
+	if slices.Contains(events.Names(), name) {
 		return string(name)
 	}
 	return other
