@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +22,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var printProofs = flag.Bool("proofs", false, "print which tests prove which piece of the specification")
+var (
+	printProofs = flag.Bool("proofs", false, "print which tests prove which piece of the specification")
+	update      = flag.Bool("update", false, "copy changed sentences of the documents to testdata/pieces.txt")
+)
 
 // piece is a line of testdata/pieces.txt: a quotation with the id that tests use, or with the reason why it needs no
 // test.
@@ -29,12 +33,15 @@ type piece struct {
 	id       string
 	document string
 	quote    string
+	line     int // in pieces.txt, from 0
 }
 
 func (p piece) isBehaviour() bool { return !strings.HasPrefix(p.id, "-") }
 
+const piecesFile = "testdata/pieces.txt"
+
 var pieceList = sync.OnceValues(func() ([]piece, error) {
-	raw, err := os.ReadFile(filepath.Join("testdata", "pieces.txt"))
+	raw, err := os.ReadFile(piecesFile)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +55,7 @@ var pieceList = sync.OnceValues(func() ([]piece, error) {
 		case isDocument:
 			document = strings.TrimSuffix(name, "]")
 		case isPiece:
-			pieces = append(pieces, piece{id, document, quote})
+			pieces = append(pieces, piece{id, document, quote, n})
 		default:
 			return nil, fmt.Errorf("pieces.txt:%d: want `id: quotation`", n+1)
 		}
@@ -56,20 +63,26 @@ var pieceList = sync.OnceValues(func() ([]piece, error) {
 	return pieces, nil
 })
 
-// TestPieces checks that the quotations cover the whole documents, in order.
+// TestPieces checks that the quotations cover the whole documents, in order. With -update, it replaces the quotations of
+// changed sentences. The text between two other quotations is a changed sentence. A new sentence needs a new line, because
+// the test that proves it must name its id.
 func TestPieces(t *testing.T) {
 	pieces, err := pieceList()
 	require.NoError(t, err)
 	rest := map[string]string{}
 	seen := map[string]bool{}
-	for _, p := range pieces {
+	for i, p := range pieces {
 		text, open := rest[p.document]
 		if !open {
 			text = readDocument(t, p.document)
 		}
 		skipped, after, found := strings.Cut(text, oneLine(p.quote))
+		if changed, ok := changedQuote(pieces, i, text); *update && !found && ok {
+			replaceQuote(t, p, changed)
+			skipped, after, found = strings.Cut(text, changed)
+		}
 		if !found {
-			t.Fatalf("%s: not a quotation from %s, or in another order: %q", p.id, p.document, p.quote)
+			t.Fatalf("%s: not a quotation from %s, or in another order: %q (if the sentence has changed, run with -update)", p.id, p.document, p.quote)
 		}
 		if strings.ContainsFunc(skipped, isWord) {
 			t.Errorf("%s: before %q, this text is not in the list: %q", p.document, p.quote, strings.TrimSpace(skipped))
@@ -85,6 +98,32 @@ func TestPieces(t *testing.T) {
 			t.Errorf("%s: the end is not in the list: %q", document, text)
 		}
 	}
+}
+
+// changedQuote returns the text at the beginning of the rest of a document, up to the piece after pieces[i]. If this text has
+// more sentences than pieces[i], it contains a new sentence, and ok is false.
+func changedQuote(pieces []piece, i int, rest string) (quote string, ok bool) {
+	if i+1 < len(pieces) && pieces[i+1].document == pieces[i].document {
+		if rest, _, ok = strings.Cut(rest, oneLine(pieces[i+1].quote)); !ok {
+			return "", false
+		}
+	}
+	quote = strings.Trim(rest, " |-#") // without the marks of tables, lists and headings
+	return quote, quote != "" && sentences(quote) <= sentences(pieces[i].quote)
+}
+
+var endOfSentence = regexp.MustCompile(`[.!?:]( |$)`)
+
+func sentences(text string) int { return len(endOfSentence.FindAllString(oneLine(text), -1)) }
+
+func replaceQuote(t *testing.T, p piece, quote string) {
+	t.Helper()
+	raw, err := os.ReadFile(piecesFile)
+	require.NoError(t, err)
+	lines := strings.Split(string(raw), "\n")
+	lines[p.line] = p.id + ": " + quote
+	require.NoError(t, os.WriteFile(piecesFile, []byte(strings.Join(lines, "\n")), 0o600))
+	t.Logf("%s: %q", p.id, quote)
 }
 
 func readDocument(t *testing.T, name string) string {
