@@ -67,6 +67,26 @@ func TestNUL(t *testing.T) {
 	}
 }
 
+// The error for a seed, a state or a body names UTF-16, which Windows PowerShell writes, and gzip.
+func TestNotUTF8(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	for text, want := range map[string]string{
+		"\xff\xfe{\x00}\x00": "must be UTF-8, got UTF-16", "\xfe\xff\x00{\x00}": "must be UTF-8, got UTF-16",
+		"\x1f\x8b\x08\x00": "must not be compressed, got gzip",
+	} {
+		require.ErrorContains(t, p.Seed(strings.NewReader(text)), want)
+		require.ErrorContains(t, p.Restore(strings.NewReader(text)), want)
+		for _, route := range []string{"POST /lists", "POST /_mock/faults", "POST /_mock/seed", "PUT /_mock/state"} {
+			method, path, _ := strings.Cut(route, " ")
+			got := p.do(method, path, text)
+			assert.Contains(t, []int{http.StatusBadRequest, http.StatusUnsupportedMediaType}, got.status, route)
+			assert.Contains(t, got.text, want, route)
+		}
+	}
+	mark := p.do("POST", "/lists", "\ufeff{}")
+	assert.Contains(t, mark.text, "must not begin with a byte order mark")
+}
+
 // A state can contain U+0000, because a receiver can respond with it.
 func TestStateIsUnicode(t *testing.T) {
 	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

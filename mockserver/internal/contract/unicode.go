@@ -38,13 +38,26 @@ func CheckText(value []byte, nul bool) error {
 const ByteOrderMark = "\ufeff"
 
 // WithoutMark returns a reader that omits a byte order mark at the beginning of r. Editors on
-// Windows add one, and a parser of JSON can ignore it (RFC 8259, section 8.1).
+// Windows add one, and a parser of JSON can ignore it (RFC 8259, section 8.1). If r begins
+// like UTF-16 or a compressed file, the reader returns a [TextError].
 func WithoutMark(r io.Reader) io.Reader {
 	b := bufio.NewReader(r)
-	if start, _ := b.Peek(len(ByteOrderMark)); string(start) == ByteOrderMark {
+	start, _ := b.Peek(len(ByteOrderMark))
+	switch {
+	case string(start) == ByteOrderMark:
 		_, _ = b.Discard(len(ByteOrderMark))
+	case IsUTF16(start):
+		return &textReader{err: TextError("must be UTF-8, got UTF-16")}
+	case bytes.HasPrefix(start, []byte("\x1f\x8b")):
+		return &textReader{err: TextError("must not be compressed, got gzip")}
 	}
 	return b
+}
+
+// IsUTF16 reports whether a text begins with a byte order mark in UTF-16. Windows
+// PowerShell writes such files.
+func IsUTF16(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
 }
 
 // CheckURL returns an error if the path or the query of a URL is not UTF-8 or contains

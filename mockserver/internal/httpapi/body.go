@@ -39,6 +39,8 @@ func CheckBody(r *http.Request, body []byte, unread error, required, nul bool) e
 		return CheckCompression(r, body)
 	case !strings.EqualFold(strings.TrimSpace(media), "application/json"):
 		return apierror.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "must be application/json", "header", "content-type")
+	case contract.IsUTF16(body):
+		return apierror.New(http.StatusBadRequest, "json_invalid", "must be UTF-8, got UTF-16", "body")
 	case bytes.HasPrefix(body, []byte(contract.ByteOrderMark)):
 		return apierror.New(http.StatusBadRequest, "json_invalid", "must not begin with a byte order mark", "body")
 	case !json.Valid(body):
