@@ -137,20 +137,22 @@ func (t *tx) checkContent(c api.MessageContent, required bool) error {
 // that one response can list all errors. If a body is otherwise valid, the operations find
 // these errors themselves.
 func (p *Platform) Violations(accountID int64, schema *contract.Schema, body []byte) (err error) {
-	var in struct {
-		ListID  int64              `json:"list_id"`
-		Content api.MessageContent `json:"content"`
+	var fields, parts map[string]json.RawMessage // maps, because names are case-sensitive
+	_ = json.Unmarshal(body, &fields)
+	_ = json.Unmarshal(fields["content"], &parts)
+	var listID int64
+	var in api.MessageContent // a value of the wrong type stays zero
+	if schema.Property("list_id") != nil {
+		_ = json.Unmarshal(fields["list_id"], &listID)
 	}
-	_ = json.Unmarshal(body, &in) // a value of the wrong type stays zero
-	if schema.Property("list_id") == nil {
-		in.ListID = 0
-	}
-	if content := schema.Property("content"); content == nil || content.Schema.Property("template_id") == nil {
-		in.Content = api.MessageContent{}
+	if content := schema.Property("content"); content != nil && content.Schema.Property("template_id") != nil {
+		_ = json.Unmarshal(parts["template_id"], &in.TemplateID)
+		_ = json.Unmarshal(parts["html"], &in.HTML)
+		_ = json.Unmarshal(parts["text"], &in.Text)
 	}
 	_ = p.withLock(nil, func(t *tx) error {
 		t.account = p.accountLocked(accountID)
-		err = apierror.Join(t.checkList(in.ListID), t.checkContent(in.Content, false))
+		err = apierror.Join(t.checkList(listID), t.checkContent(in, false))
 		return nil
 	})
 	return err
