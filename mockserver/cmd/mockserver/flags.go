@@ -257,7 +257,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	}
 	o.config.FreezeClock = o.clock == "frozen"
 	if o.sharedFile() {
-		return o, errors.New("-ready-file, -state and -seed must be different files")
+		return o, errSharedFile
 	}
 	return o, o.defaultToken()
 }
@@ -286,6 +286,8 @@ func (o *options) deliveryFlags(flags *flagSet) {
 	flags.Func("hash-function", "hash `function` for delivery signatures, sha256 or sha512 (default sha256)",
 		oneOf(&o.config.HashFunction, webhook.SHA256, webhook.SHA512))
 }
+
+var errSharedFile = errors.New("-ready-file, -state and -seed must be different files")
 
 // sharedFile reports whether two flags name the same file.
 func (o *options) sharedFile() bool {

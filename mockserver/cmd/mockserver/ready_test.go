@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -41,6 +42,23 @@ func TestReadyFile(t *testing.T) {
 	require.NoError(t, r.stop())
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("files that remain in the folder: %v %v", left, err)
+	}
+}
+
+// The ready file never replaces a state file that did not exist before, even if its name differs.
+func TestReadyFileOfNewState(t *testing.T) {
+	dir := t.TempDir()
+	state := filepath.Join(dir, "state.json")
+	for _, name := range []string{"state.json", "state.json.lock"} {
+		alias := filepath.Join(dir, "alias")
+		if err := os.Symlink(dir, alias); err != nil {
+			t.Skip(err) // Windows may forbid it
+		}
+		err := rejected(t, "-state", state, "-ready-file", filepath.Join(alias, name))
+		require.ErrorContains(t, err, "must be different files")
+		require.ErrorAs(t, err, new(usageError))
+		assert.NotEmpty(t, restorable(t, state))
+		require.NoError(t, errors.Join(os.Remove(state), os.Remove(alias))) // the state file must not exist at the start
 	}
 }
 

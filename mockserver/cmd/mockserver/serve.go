@@ -71,6 +71,9 @@ func serveUntil(ctx context.Context, o options, in io.Reader, out io.Writer) (er
 	if err := fill(srv, state, o.seed); err != nil {
 		return err
 	}
+	if o.sharedFile() { // checked again, because the state file exists now, and can have several names
+		return usageError{errSharedFile}
+	}
 	now := readyNow(srv, listener.Addr())
 	if err := now.write(o.readyFile); err != nil {
 		return about("ready-file", err)
