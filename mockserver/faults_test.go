@@ -194,6 +194,48 @@ func TestFaultHangShutdown(t *testing.T) {
 	})
 }
 
+// A rule that is removed, disabled or replaced releases the requests and attempts that it delays or does not respond to.
+func TestFaultReleased(t *testing.T) {
+	hang, late := mockserver.Fault{Action: mockserver.FaultHang}, mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Hour}
+	for name, release := range map[string]func(p probe) error{
+		"removed":  func(p probe) error { return p.RemoveFault("fault-1") },
+		"disabled": func(p probe) error { return p.EnableFault("fault-1", false) },
+		"replaced": func(p probe) error {
+			p.must("PUT", "/_mock/faults/fault-1", `{"action":"status","operation":"getList"}`)
+			return nil
+		},
+		"reset": func(p probe) error { p.Reset(); return nil },
+	} {
+		for _, f := range []mockserver.Fault{hang, late} {
+			onEachTransport(t, func(p faultyPlatform) {
+				p.inject(f)
+				done := make(chan error, 1)
+				go func() {
+					_, _, err := p.try(p.t.Context(), http.MethodPost, "/lists", newList)
+					done <- err
+				}()
+				p.until(func() bool { return p.Faults()[0].Hits > 0 })
+				require.NoError(p.t, release(p.probe))
+				assert.Equal(p.t, f.Action == mockserver.FaultHang, <-done != nil, "%s: the request is lost", name)
+			})
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		h := &hookServer{}
+		p := newProbe(t, mockserver.Config{Targets: h.targets()})
+		p.webhook("SuppressedEmail.Added")
+		p.inject(mockserver.Fault{Action: mockserver.FaultHang, Event: "*"})
+		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		synctest.Wait()
+		require.NoError(t, p.RemoveFault("fault-1"))
+		require.NoError(t, p.Drain(t.Context()))
+		attempts := p.Deliveries()[0].Attempts
+		assert.Equal(t, "connection lost, injected by a fault rule", attempts[0].Error)
+		assert.Zero(t, attempts[0].Duration)
+		assert.Len(t, attempts, 2)
+	})
+}
+
 // The request log does not contain a lost response.
 func TestFaultLostResponseIsNotLogged(t *testing.T) {
 	onEachTransport(t, func(p faultyPlatform) {

@@ -234,7 +234,8 @@ const (
 	FaultStatus FaultAction = "status"
 	// FaultReset closes the connection without a response.
 	FaultReset FaultAction = "reset"
-	// FaultHang does not respond until the client or the attempt times out.
+	// FaultHang does not respond until the client or the attempt times out, or
+	// the rule is removed, disabled or replaced.
 	FaultHang FaultAction = "hang"
 )
 

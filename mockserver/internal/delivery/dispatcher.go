@@ -289,7 +289,7 @@ func (d *Dispatcher) startLocked(q *queue) {
 	}
 }
 
-func (d *Dispatcher) run(q *queue, x *delivery, a model.Attempt, rule *model.FaultRule) {
+func (d *Dispatcher) run(q *queue, x *delivery, a model.Attempt, rule *fault.Selected) {
 	defer d.Work.Done(q.hook.AccountID)
 	d.attempt(x, &a, rule)
 	d.mu.Lock()
@@ -306,7 +306,7 @@ func (d *Dispatcher) run(q *queue, x *delivery, a model.Attempt, rule *model.Fau
 
 // attempt makes one attempt. If a fault rule selected the attempt, attempt applies the
 // fault. It does not hold the lock, so it reads only constant fields of the delivery.
-func (d *Dispatcher) attempt(x *delivery, a *model.Attempt, rule *model.FaultRule) {
+func (d *Dispatcher) attempt(x *delivery, a *model.Attempt, rule *fault.Selected) {
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
 	header.Set("User-Agent", "emailplatform-webhooks/1.0")
@@ -314,7 +314,7 @@ func (d *Dispatcher) attempt(x *delivery, a *model.Attempt, rule *model.FaultRul
 	start := time.Now() // the duration is real time, not virtual time
 	post := func() (int, string, string) { return d.client.post(d.ctx, x.URL, header, x.Body) }
 	if rule != nil {
-		ctx, cancel := d.Faults.Until(d.ctx)
+		ctx, cancel := rule.Until(d.ctx)
 		defer cancel()
 		a.Status, a.Response, a.Error = d.client.postWithFault(ctx, rule.Fault, post)
 	} else {

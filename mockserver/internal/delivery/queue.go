@@ -114,7 +114,7 @@ func (q *queue) assignPosition(x *delivery) {
 // delivery. If a rule reordered an earlier delivery, the earlier delivery waits until
 // the new delivery has been attempted, because concurrent attempts could arrive in any
 // order.
-func (q *queue) push(x *delivery, rule *model.FaultRule, now time.Time) {
+func (q *queue) push(x *delivery, rule *fault.Selected, now time.Time) {
 	var applied model.Fault
 	if rule != nil {
 		applied, x.Fault = rule.Fault, rule.ID

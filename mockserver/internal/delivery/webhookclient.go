@@ -102,18 +102,22 @@ func (c *webhookClient) postWithFault(
 	defer cancel()
 	select {
 	case <-time.After(f.Delay):
-	case <-ctx.Done():
-		return 0, "", c.describe(ctx.Err())
+	case <-ctx.Done(): // canceled if the rule was removed
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return 0, "", c.describe(ctx.Err())
+		}
 	}
 	if f.AfterProcessing {
 		post()
 	}
-	switch f.Action {
-	case model.FaultReset:
-		return 0, "", "connection lost, injected by a fault rule"
-	case model.FaultHang:
+	if f.Action == model.FaultHang {
 		<-ctx.Done()
-		return 0, "", c.describe(ctx.Err())
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return 0, "", c.describe(ctx.Err())
+		}
+	}
+	if f.Action == model.FaultHang || f.Action == model.FaultReset {
+		return 0, "", "connection lost, injected by a fault rule"
 	}
 	return cmp.Or(f.Status, http.StatusServiceUnavailable), f.Body[:min(len(f.Body), maxResponse)], ""
 }

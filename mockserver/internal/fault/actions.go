@@ -60,7 +60,7 @@ var table = withTargets([]Action{ //nolint:gochecknoglobals // like a constant, 
 	{
 		Name: model.FaultHang, kind: requests, kindWithEvent: attempts,
 		Fields: []string{fieldAfter, fieldDelay},
-		Label:  "Never respond", Effect: "Sends no response, and waits until the client closes the connection.",
+		Label:  "Never respond", Effect: "Sends no response, and waits until the client closes the connection, or the rule is removed, disabled or replaced.",
 	},
 	{
 		Name: model.FaultTruncate, kind: requests, kindWithEvent: requests,
@@ -181,15 +181,17 @@ func Actions() (names []model.FaultAction) {
 
 // Apply applies a fault to a request. To process the request and write the response,
 // Apply calls act. To close the connection, it panics with [http.ErrAbortHandler]. When
-// the plan is closed, delays end and hanging requests are aborted.
-func (p *Plan) Apply(f model.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
+// the plan is closed, or the rule is replaced, disabled or removed, delays end and
+// hanging requests are aborted.
+func (s *Selected) Apply(w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Read the body first, because net/http detects a closed connection only
 	// after the body is read.
 	sent, _ := io.ReadAll(io.LimitReader(r.Body, httpapi.MaxBody+1)) // so the API still detects a larger body
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), r.Body))
+	f := s.Fault
 	select {
 	case <-time.After(f.Delay):
-	case <-p.ctx.Done():
+	case <-s.ctx.Done():
 	case <-r.Context().Done():
 		abort(w)
 	}
@@ -201,17 +203,17 @@ func (p *Plan) Apply(f model.Fault, w http.ResponseWriter, r *http.Request, act 
 	if f.AfterProcessing || f.Action == model.FaultTruncate || f.Action == model.FaultOversize {
 		act(response)
 	}
-	p.finish(f, w, r, response)
+	s.finish(w, r, response)
 }
 
 // finish writes the response of a fault, or closes the connection.
-func (p *Plan) finish(f model.Fault, w http.ResponseWriter, r *http.Request, response *inprocess.Recording) {
-	switch f.Action {
+func (s *Selected) finish(w http.ResponseWriter, r *http.Request, response *inprocess.Recording) {
+	switch f := s.Fault; f.Action {
 	case model.FaultReset:
 		abort(w)
 	case model.FaultHang:
 		select {
-		case <-p.ctx.Done():
+		case <-s.ctx.Done():
 		case <-r.Context().Done():
 		}
 		abort(w)

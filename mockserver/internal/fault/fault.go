@@ -1,6 +1,6 @@
 // Package fault implements fault injection.
 //
-// For a request, the gateway calls [Plan.Request] to select a rule, and [Plan.Apply] to
+// For a request, the gateway calls [Plan.Request] to select a rule, and [Selected.Apply] to
 // apply it. For messages and deliveries, the platform and the delivery dispatcher call
 // [Plan.Message] and [Plan.Delivery], and apply the rules themselves.
 package fault
@@ -59,10 +59,16 @@ func New(seed uint64, log *slog.Logger, changes *activity.Feed) *Plan {
 // Close ends all delays, hanging requests and hanging attempts.
 func (p *Plan) Close() { p.cancel() }
 
-// Until returns a context that ends with ctx, or when the plan is closed.
-func (p *Plan) Until(ctx context.Context) (context.Context, context.CancelFunc) {
+// Selected is a rule that selected a target.
+type Selected struct {
+	model.FaultRule
+	ctx context.Context // canceled when the rule is replaced, disabled or removed, or the plan is closed
+}
+
+// Until returns a context that ends with ctx, or when the rule no longer holds its targets.
+func (s *Selected) Until(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(p.ctx, cancel)
+	stop := context.AfterFunc(s.ctx, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
@@ -93,6 +99,7 @@ func (p *Plan) Add(faults []model.Fault) ([]model.FaultRule, error) {
 		p.lastID++
 		next := &rule{FaultRule: model.FaultRule{ID: "fault-" + strconv.Itoa(p.lastID), Fault: f, Enabled: true}}
 		p.beginLocked(next)
+		p.releaseLocked(next)
 		p.rules = append(p.rules, next)
 		added = append(added, next.FaultRule)
 	}
@@ -113,6 +120,14 @@ func (p *Plan) beginLocked(r *rule) {
 	}
 }
 
+// releaseLocked ends the delays and the hanging requests of a rule.
+func (p *Plan) releaseLocked(r *rule) {
+	if r.release != nil {
+		r.release()
+	}
+	r.ctx, r.release = context.WithCancel(p.ctx)
+}
+
 // ErrNoRule means that a rule does not exist.
 var ErrNoRule = errors.New("the rule does not exist")
 
@@ -128,6 +143,7 @@ func (p *Plan) Set(id string, f model.Fault) (out model.FaultRule, err error) {
 	changed := p.change(id, func(r *rule) {
 		r.Fault = f
 		p.beginLocked(r)
+		p.releaseLocked(r)
 		out = r.FaultRule
 	})
 	if !changed {
@@ -180,6 +196,9 @@ func (p *Plan) change(id string, f func(*rule)) bool {
 	i := slices.IndexFunc(p.rules, func(r *rule) bool { return r.ID == id })
 	if i >= 0 {
 		f(p.rules[i])
+		if !p.rules[i].Enabled {
+			p.releaseLocked(p.rules[i])
+		}
 		p.changes.Publish(activity.Fault, func() any { return WireOf(p.rules[i].FaultRule) })
 	}
 	return i >= 0
@@ -200,7 +219,13 @@ func (p *Plan) remove(all bool, gone func(*rule) bool) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := len(p.rules)
-	p.rules = slices.DeleteFunc(p.rules, gone)
+	p.rules = slices.DeleteFunc(p.rules, func(r *rule) bool {
+		if gone(r) {
+			r.release()
+			return true
+		}
+		return false
+	})
 	if len(p.rules) == 0 {
 		p.streams = 0
 	}
@@ -214,7 +239,7 @@ func (p *Plan) remove(all bool, gone func(*rule) bool) int {
 
 // pick counts a match for each rule that applies to the target. It returns the first
 // rule that selects the target, or nil if there is none.
-func (p *Plan) pick(kind targetKind, account int64, matches func(model.Fault) bool) *model.FaultRule {
+func (p *Plan) pick(kind targetKind, account int64, matches func(model.Fault) bool) *Selected {
 	if p.count.Load() == 0 {
 		return nil
 	}
@@ -231,14 +256,14 @@ func (p *Plan) pick(kind targetKind, account int64, matches func(model.Fault) bo
 		return nil
 	}
 	first.Hits++
-	selected := first.FaultRule
-	p.changes.Publish(activity.Fault, func() any { return WireOf(selected) })
-	return &selected
+	selected := &Selected{first.FaultRule, first.ctx}
+	p.changes.Publish(activity.Fault, func() any { return WireOf(selected.FaultRule) })
+	return selected
 }
 
 // Request returns the fault rule for a request in an account, or nil if no
 // rule selects the request.
-func (p *Plan) Request(account int64, operation string, r *http.Request) *model.FaultRule {
+func (p *Plan) Request(account int64, operation string, r *http.Request) *Selected {
 	return p.pick(requests, account, func(f model.Fault) bool {
 		return (f.Operation == "" || f.Operation == operation) &&
 			(f.Method == "" || f.Method == r.Method) &&
@@ -248,19 +273,19 @@ func (p *Plan) Request(account int64, operation string, r *http.Request) *model.
 
 // Message returns the fault rule for a message in an account, or nil if no
 // rule selects the message.
-func (p *Plan) Message(account int64) *model.FaultRule {
+func (p *Plan) Message(account int64) *Selected {
 	return p.pick(messages, account, func(model.Fault) bool { return true })
 }
 
 // Delivery returns the fault rule for a delivery in an account, or nil if no
 // rule selects the delivery.
-func (p *Plan) Delivery(account int64, event events.Name, webhookID string) *model.FaultRule {
+func (p *Plan) Delivery(account int64, event events.Name, webhookID string) *Selected {
 	return p.pick(deliveries, account, delivers(event, webhookID))
 }
 
 // Attempt returns the fault rule for a delivery attempt in an account, or nil
 // if no rule selects the attempt.
-func (p *Plan) Attempt(account int64, event events.Name, webhookID string) *model.FaultRule {
+func (p *Plan) Attempt(account int64, event events.Name, webhookID string) *Selected {
 	return p.pick(attempts, account, delivers(event, webhookID))
 }
 

@@ -176,7 +176,8 @@ func TestApplyIsComplete(t *testing.T) {
 				}
 			}()
 			r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/lists", http.NoBody)
-			newPlan(t).Apply(model.Fault{Action: action.Name}, httptest.NewRecorder(), r, func(http.ResponseWriter) {})
+			s := Selected{model.FaultRule{Fault: model.Fault{Action: action.Name}}, t.Context()}
+			s.Apply(httptest.NewRecorder(), r, func(http.ResponseWriter) {})
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -192,7 +193,9 @@ func readFields() (all []map[string]any) {
 type rule struct {
 	model.FaultRule
 
-	random *rand.Rand // a separate stream, so rules do not affect each other
+	random  *rand.Rand // a separate stream, so rules do not affect each other
+	ctx     context.Context
+	release context.CancelFunc
 }
 
 // selects counts a match, and reports whether the rule's action applies to this

@@ -8,6 +8,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
+	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/httpapi"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/model"
@@ -20,7 +21,7 @@ func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.Handl
 	if o.Body != nil { // before a fault or an error, because the log contains the body
 		c.readBody(r, httpapi.MaxBody+1)
 	}
-	var rule *model.FaultRule
+	var rule *fault.Selected
 	if !c.byControl {
 		rule = g.options.Faults.Request(c.AccountID, o.ID, r)
 	}
@@ -29,7 +30,7 @@ func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.Handl
 		return
 	}
 	c.Fault = rule.ID
-	g.options.Faults.Apply(rule.Fault, w, r, func(w http.ResponseWriter) { g.process(c, o, next, w, r) })
+	rule.Apply(w, r, func(w http.ResponseWriter) { g.process(c, o, next, w, r) })
 }
 
 func (g *Gateway) process(c *call, o *contract.Operation, next http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
