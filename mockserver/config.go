@@ -167,7 +167,7 @@ const (
 // 401. RevokeToken returns an error if the token does not exist. The error does
 // not contain the token.
 func (s *Server) RevokeToken(token string) error {
-	if !s.engine.Access.Revoke(token) {
+	if !s.engine.Auth.Revoke(token) {
 		return errors.New("mockserver: the token does not exist")
 	}
 	return nil

@@ -75,7 +75,7 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 		IdleTimeout:       waitTimeout,
 		ConnState:         s.serve.waiting.changed,
 	}
-	s.engine.API.Loopback = s.serve.loopback
+	s.engine.Gateway.Loopback = s.serve.loopback
 	s.serve.http.RegisterOnShutdown(s.engine.Changes.Close)
 	s.serve.http.RegisterOnShutdown(s.serve.waiting.close)
 	go func() {
@@ -101,7 +101,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	err := s.serve.http.Shutdown(ctx)
 	if err == nil {
-		_, err = s.engine.API.Busy.Wait(ctx, 0) // net/http does not track connections that a fault has reset
+		_, err = s.engine.Gateway.Busy.Wait(ctx, 0) // net/http does not track connections that a fault has reset
 	}
 	if err != nil {
 		err = fmt.Errorf("mockserver: shutdown: still running: %s: %w", s.serve.running, err)

@@ -44,7 +44,7 @@ const (
 
 // Requests returns the latest requests to the API, oldest first. It returns at
 // most 10,000 requests with at most 32 MiB in total.
-func (s *Server) Requests() []Request { return s.engine.API.Log.All() }
+func (s *Server) Requests() []Request { return s.engine.Gateway.Log.All() }
 
 // Outbox returns the sent messages of every sending type from all accounts,
 // oldest first. It does not contain rejected emails.

@@ -45,8 +45,8 @@ func New(cfg Config) *Server {
 	cfg = cfg.complete()
 	s := &Server{cfg: cfg}
 	s.engine = build(cfg, s.linkBase)
-	s.api = quirk.New(cfg.Quirks, s.engine.API)
-	s.mailPages = sync.OnceValue(func() http.Handler { return mailpages.New(s.engine.Platform, s.engine.API.CheckHost) })
+	s.api = quirk.New(cfg.Quirks, s.engine.Gateway)
+	s.mailPages = sync.OnceValue(func() http.Handler { return mailpages.New(s.engine.Platform, s.engine.Gateway.CheckHost) })
 	s.control = sync.OnceValue(func() http.Handler {
 		return control.New(s.engine, control.Options{
 			Console:       cfg.Console,
@@ -62,46 +62,40 @@ func New(cfg Config) *Server {
 // build connects the layers from the bottom up: each layer receives the layers below
 // it. The top layers are the control routes and this package.
 func build(cfg Config, base func() string) *engine.Engine {
-	changes := &activity.Feed{}     // all layers publish their changes here
-	work := &activity.PendingWork{} // counts the work that Wait waits for
-
-	now := clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: changes, Work: work})
-	tokens := auth.New(cfg.Tokens, now.Now)
-	faults := fault.New(cfg.FaultSeed, cfg.Logger, changes)
-	deliveries := delivery.New(deliveryOptions(cfg, delivery.Options{Faults: faults, Changes: changes, Clock: now, Work: work}))
-	records := platform.New(platform.Options{
+	e := &engine.Engine{
+		Account: cfg.Tokens[0].AccountID,
+		Lookups: cfg.Lookups,
+		Changes: &activity.Feed{},        // all layers publish their changes here
+		Work:    &activity.PendingWork{}, // counts the work that Wait waits for
+	}
+	e.Clock = clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: e.Changes, Work: e.Work})
+	e.Auth = auth.New(cfg.Tokens, e.Clock.Now)
+	e.Faults = fault.New(cfg.FaultSeed, cfg.Logger, e.Changes)
+	e.Deliveries = delivery.New(deliveryOptions(cfg, delivery.Options{
+		Faults: e.Faults, Changes: e.Changes, Clock: e.Clock, Work: e.Work,
+	}))
+	e.Platform = platform.New(platform.Options{
 		Hash:         cfg.HashFunction,
 		LookupLimit:  cfg.Lookups,
 		RecordEvents: cfg.RecordEvents,
 		BaseURL:      base,
-		Deliveries:   deliveries,
-		Faults:       faults,
-		Changes:      changes,
-		Clock:        now,
-		Work:         work,
+		Deliveries:   e.Deliveries,
+		Faults:       e.Faults,
+		Changes:      e.Changes,
+		Clock:        e.Clock,
+		Work:         e.Work,
 	})
-	api := gateway.New(records, gateway.Options{
-		Access:         tokens,
+	e.Gateway = gateway.New(e.Platform, gateway.Options{
+		Auth:           e.Auth,
 		SkipValidation: cfg.SkipValidation,
 		RejectUnknown:  cfg.RejectUnknownFields,
 		OnViolation:    cfg.OnViolation,
 		OnRequest:      cfg.OnRequest,
-		Faults:         faults,
-		Changes:        changes,
-		Clock:          now,
+		Faults:         e.Faults,
+		Changes:        e.Changes,
+		Clock:          e.Clock,
 	})
-	return &engine.Engine{
-		Account:    cfg.Tokens[0].AccountID,
-		Lookups:    cfg.Lookups,
-		Access:     tokens,
-		Changes:    changes,
-		Clock:      now,
-		Work:       work,
-		Faults:     faults,
-		Deliveries: deliveries,
-		Platform:   records,
-		API:        api,
-	}
+	return e
 }
 
 // deliveryOptions adds the configuration to the layers that the dispatcher uses.

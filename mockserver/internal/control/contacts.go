@@ -76,7 +76,7 @@ func (c *Control) actOnContacts(r *request, in contactActionBody) (bulkResult, e
 		if strconv.FormatInt(l.ID, 10) != r.PathValue("id") {
 			continue
 		}
-		user, _ := c.Access.OfUser(l.AccountID, 0)
+		user, _ := c.Auth.OfUser(l.AccountID, 0)
 		ctx := platform.WithCaller(r.Context(), &platform.Caller{AccountID: l.AccountID, UserID: user.UserID, UserEmail: user.UserEmail})
 		for _, id := range in.IDs {
 			n, _ := strconv.ParseInt(id, 10, 64) // no contact has the id 0

@@ -45,7 +45,7 @@ func (c *Control) forbids(r *http.Request) *apierror.Error {
 	if r.URL.Path == Prefix+"health" {
 		return nil
 	}
-	caller, err := c.Access.Find(tokenOf(r))
+	caller, err := c.Auth.Find(tokenOf(r))
 	switch {
 	case err != nil:
 		return httpapi.Unauthorized(err)

@@ -179,7 +179,7 @@ func (c *Control) requests() listing[*model.Request, gateway.Summary] {
 	status := text("status", "the HTTP status of the response, such as 404 or 4xx; 0 means that the connection was lost")
 	schema.SetPattern(status.schema, "status")
 	return listing[*model.Request, gateway.Summary]{
-		find: everyOf(func() []*model.Request { return c.API.Log.Newest() }),
+		find: everyOf(func() []*model.Request { return c.Gateway.Log.Newest() }),
 		id:   func(e *model.Request) string { return e.ID },
 		text: func(to []byte, e *model.Request) []byte {
 			return contract.AppendUnescaped(lines(to, e.ID, e.Method, e.Path, e.Query, e.Operation, strconv.Itoa(e.Status)), e.Body)
@@ -198,7 +198,7 @@ func (c *Control) requests() listing[*model.Request, gateway.Summary] {
 }
 
 func (c *Control) request(id string) (*gateway.Record, error) {
-	return found("request", id, c.API.Log.Record(id))
+	return found("request", id, c.Gateway.Log.Record(id))
 }
 
 // resend sends a logged request again, with a token that has the same user and the same
@@ -218,12 +218,12 @@ func (c *Control) resend(r *request) (*gateway.Record, error) {
 		return nil, conflict(err, "path", "id")
 	}
 	again.Header.Set("Content-Type", "application/json")
-	if token, ok := c.Access.WithRights(old.Request); ok {
+	if token, ok := c.Auth.WithRights(old.Request); ok {
 		again.Header.Set("Authorization", "Bearer "+token.Value)
 	}
-	res, err := inprocess.Transport{Handler: c.API}.RoundTrip(again)
+	res, err := inprocess.Transport{Handler: c.Gateway}.RoundTrip(again)
 	if err != nil {
 		return nil, r.Context().Err()
 	}
-	return c.API.Log.Record(res.Header.Get("X-Request-Id")), res.Body.Close()
+	return c.Gateway.Log.Record(res.Header.Get("X-Request-Id")), res.Body.Close()
 }

@@ -93,7 +93,7 @@ func (c *Control) info(r *request) (serverInfo, error) {
 		TestAddresses:   platform.TestAddresses(),
 	}
 	isDefault := func(t model.Token) bool { return t.Value == c.options.DefaultToken && !t.ReadOnly && t.ExpiresIn == 0 }
-	if !out.TokenRequired && slices.ContainsFunc(c.Access.All(), isDefault) {
+	if !out.TokenRequired && slices.ContainsFunc(c.Auth.All(), isDefault) {
 		out.DefaultToken = c.options.DefaultToken
 	}
 	out.FaultSeed, _ = c.Faults.List()
@@ -108,7 +108,7 @@ func (c *Control) info(r *request) (serverInfo, error) {
 
 func (c *Control) accounts() []account {
 	accounts := []account{}
-	for _, t := range c.Access.All() {
+	for _, t := range c.Auth.All() {
 		i := slices.IndexFunc(accounts, func(a account) bool { return a.AccountID == t.AccountID })
 		if i < 0 {
 			i = len(accounts)
@@ -124,7 +124,7 @@ type tokenBody struct {
 }
 
 func (c *Control) revokeToken(_ *request, in tokenBody) (emptyBody, error) {
-	if !c.Access.Revoke(in.Token) {
+	if !c.Auth.Revoke(in.Token) {
 		return emptyBody{}, apierror.New(http.StatusNotFound, "not_found", "the token does not exist", "body", "token")
 	}
 	return emptyBody{}, nil
@@ -135,7 +135,7 @@ func (c *Control) revokeToken(_ *request, in tokenBody) (emptyBody, error) {
 func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) {
 	id := r.PathValue("account_id")
 	number, _ := strconv.ParseInt(id, 10, 64) // no account has the id 0
-	caller, ok := c.Access.OfUser(number, r.query.id("user_id"))
+	caller, ok := c.Auth.OfUser(number, r.query.id("user_id"))
 	if !ok {
 		return apierror.NotFound("user of account", id, "path", "account_id")
 	}
@@ -148,7 +148,7 @@ func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) 
 		inner.URL.RawQuery = query.Encode()
 	}
 	w.Header().Set("Content-Security-Policy", inertPolicy)
-	c.API.ServeAs(w, inner, caller)
+	c.Gateway.ServeAs(w, inner, caller)
 	if !reads(r.Request) {
 		c.Changes.Publish(activity.Records, nil)
 	}
@@ -227,7 +227,7 @@ type deliveryCounts struct {
 
 func (c *Control) overview(r *request) (out overview, err error) {
 	account := r.query.id("account_id") // 0 means all accounts
-	if account != 0 && !c.Access.HasAccount(account) && !c.Platform.HasAccount(account) {
+	if account != 0 && !c.Auth.HasAccount(account) && !c.Platform.HasAccount(account) {
 		return out, apierror.NotFound("account", account, "query", "account_id")
 	}
 	view := c.Clock.View()

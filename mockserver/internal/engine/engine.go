@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/activity"
-	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
@@ -31,24 +30,17 @@ type Engine struct {
 	Account int64                // default account for seeds
 	Lookups platform.LookupLimit // as configured
 
-	Access     *auth.Set
+	Auth       *auth.Set
 	Changes    *activity.Feed
 	Clock      *clock.Clock
 	Work       *activity.PendingWork
 	Faults     *fault.Plan
 	Deliveries *delivery.Dispatcher
 	Platform   *platform.Platform
-	API        *gateway.Gateway
+	Gateway    *gateway.Gateway
 
 	mu       sync.Mutex
 	baseline *baseline // nil means the empty state
-}
-
-func eventNames() (names []string) {
-	for _, name := range api.EventNames() {
-		names = append(names, string(name))
-	}
-	return names
 }
 
 // Snapshot writes the whole state.
@@ -97,7 +89,7 @@ func (e *Engine) SetBaseline() error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.baseline = &baseline{state: state.Bytes(), tokens: e.Access.Added()}
+	e.baseline = &baseline{state: state.Bytes(), tokens: e.Auth.Added()}
 	if e.Clock.Dated() && !e.Clock.View().Frozen {
 		e.baseline.dated = e.Clock.Now()
 	}
@@ -115,7 +107,7 @@ func (e *Engine) Reset() {
 	e.leaveTest()
 	// The state is valid, so an error can only mean that the server is closed.
 	_ = e.Platform.RestoreAt(e.baseline.clock(), e.baseline.read())
-	e.Access.Reset(0, e.baseline.tokens...) // last, because token lifetimes start at the time of the clock
+	e.Auth.Reset(0, e.baseline.tokens...) // last, because token lifetimes start at the time of the clock
 }
 
 func (b *baseline) read() io.Reader {
@@ -166,14 +158,14 @@ func (e *Engine) replaceAccount(
 		return fmt.Errorf("mockserver: %s: %w", operation, err)
 	}
 	e.Faults.RemoveOf(account)
-	e.Access.Reset(account, tokens...)
-	e.API.Log.Clear(account)
+	e.Auth.Reset(account, tokens...)
+	e.Gateway.Log.Clear(account)
 	return nil
 }
 
 // hasAccount reports whether an account exists or is in the baseline.
 func (e *Engine) hasAccount(account int64) bool {
-	if e.Access.HasAccount(account) || e.Platform.HasAccount(account) {
+	if e.Auth.HasAccount(account) || e.Platform.HasAccount(account) {
 		return true
 	}
 	return e.baseline != nil && slices.ContainsFunc(e.baseline.tokens, func(t model.Token) bool { return t.AccountID == account })
@@ -189,12 +181,12 @@ func (e *Engine) Clear() {
 func (e *Engine) clear() {
 	e.leaveTest()
 	e.Platform.Reset()
-	e.Access.Reset(0) // last, because token lifetimes start at the time of the clock
+	e.Auth.Reset(0) // last, because token lifetimes start at the time of the clock
 }
 
 // leaveTest resets the settings and logs that are not part of the state.
 func (e *Engine) leaveTest() {
 	e.Faults.Remove("")
 	e.Platform.SetLookups(e.Lookups)
-	e.API.Log.Clear(0)
+	e.Gateway.Log.Clear(0)
 }

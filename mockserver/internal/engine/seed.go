@@ -65,7 +65,7 @@ func (e *Engine) seedOne(raw []byte) error {
 	if s.err != nil {
 		return s.err
 	}
-	user, ok := e.Access.OfUser(in.AccountID, 0)
+	user, ok := e.Auth.OfUser(in.AccountID, 0)
 	if !ok {
 		return fmt.Errorf("account_id: no token belongs to account %d", in.AccountID)
 	}
@@ -93,7 +93,7 @@ func each[T any](s *seeder, kind string, items []T, add func(T) error) {
 }
 
 func (s *seeder) addToken(in seedToken) error {
-	err := s.Access.Add(auth.Complete([]model.Token{{
+	err := s.Auth.Add(auth.Complete([]model.Token{{
 		Value:     in.Token,
 		UserID:    in.UserID,
 		UserEmail: in.UserEmail,

@@ -32,6 +32,13 @@ var SeedSchema = sync.OnceValue(func() *contract.Schema {
 	}.Of(reflect.TypeFor[seed]())
 })
 
+func eventNames() (names []string) {
+	for _, name := range api.EventNames() {
+		names = append(names, string(name))
+	}
+	return names
+}
+
 // valuesOf returns the values that openapi.yaml permits for a field of a request.
 func valuesOf(operation, field string) []string {
 	return contract.Operations()[operation].Body.Property(field).Schema.Enum

@@ -33,7 +33,7 @@ import (
 
 // Options configure a [Gateway].
 type Options struct {
-	Access         *auth.Set
+	Auth           *auth.Set
 	SkipValidation bool
 	RejectUnknown  bool                // fields and parameters that openapi.yaml does not define
 	OnViolation    func(error)         // called for each invalid response, if set
@@ -197,7 +197,7 @@ func (g *Gateway) authenticate(c *call, r *http.Request) (err error) {
 		return err
 	}
 	token := httpapi.Bearer(r)
-	if c.token, err = g.options.Access.Find(token); err == nil {
+	if c.token, err = g.options.Auth.Find(token); err == nil {
 		return nil
 	}
 	switch {
