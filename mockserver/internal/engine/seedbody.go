@@ -66,7 +66,7 @@ type seedToken struct {
 }
 
 type seedTemplate struct {
-	ID      int64  `json:"template_id,omitzero" min:"1" max:"1000000000000000" doc:"the id of the template; by default the mock server assigns an id"`
+	ID      int64  `json:"template_id,omitzero" kind:"id" doc:"the id of the template; by default the mock server assigns an id"`
 	Name    string `json:"name" min:"1" doc:"the name of the template"`
 	Content struct {
 		HTML string `json:"html,omitzero" doc:"the HTML part"`
@@ -75,14 +75,14 @@ type seedTemplate struct {
 }
 
 type seedList struct {
-	ID             int64         `json:"list_id,omitzero" min:"1" max:"1000000000000000" doc:"the id of the list; by default the mock server assigns an id"`
+	ID             int64         `json:"list_id,omitzero" kind:"id" doc:"the id of the list; by default the mock server assigns an id"`
 	Name           string        `json:"name" min:"1" doc:"the name of the list; workflows and campaigns in the same seed object can use the name instead of the id"`
 	PolicyAccepted bool          `json:"policy_accepted,omitzero" doc:"whether the anti-spam policy of the list is accepted; required for sending"`
 	Contacts       []seedContact `json:"contacts,omitzero" doc:"contacts to import; set the ids of all contacts, in ascending order, or of none"`
 }
 
 type seedContact struct {
-	ID         int64           `json:"id,omitzero" min:"1" max:"1000000000000000" doc:"the id of the contact; by default the mock server assigns an id"`
+	ID         int64           `json:"id,omitzero" kind:"id" doc:"the id of the contact; by default the mock server assigns an id"`
 	Status     api.ImportTo    `json:"status,omitzero" doc:"the status of the contact; active by default"`
 	Email      string          `json:"email" pattern:"email" max:"254" doc:"the address of the contact"`
 	Attributes []seedAttribute `json:"custom_attributes,omitzero" doc:"the attributes of the contact, for merge tags"`
@@ -96,7 +96,7 @@ type seedAttribute struct {
 }
 
 type seedWorkflow struct {
-	ID      int64               `json:"workflow_id,omitzero" min:"1" max:"1000000000000000" doc:"the id of the workflow; by default the mock server assigns an id"`
+	ID      int64               `json:"workflow_id,omitzero" kind:"id" doc:"the id of the workflow; by default the mock server assigns an id"`
 	Active  bool                `json:"active,omitzero" doc:"whether the workflow is active; requires a list whose anti-spam policy is accepted"`
 	Name    string              `json:"name" min:"1" doc:"the name of the workflow"`
 	ListID  int64               `json:"list_id,omitzero" min:"1" doc:"the id of the list"`
@@ -107,7 +107,7 @@ type seedWorkflow struct {
 }
 
 type seedCampaign struct {
-	ID      int64        `json:"campaign_id,omitzero" min:"1" max:"1000000000000000" doc:"the id of the campaign; by default the mock server assigns an id"`
+	ID      int64        `json:"campaign_id,omitzero" kind:"id" doc:"the id of the campaign; by default the mock server assigns an id"`
 	Name    string       `json:"name" min:"1" doc:"the name of the campaign"`
 	ListID  int64        `json:"list_id,omitzero" min:"1" doc:"the id of the list"`
 	List    *string      `json:"list,omitzero" doc:"the name of a list in the same seed object, instead of list_id"`
@@ -129,7 +129,7 @@ type seedContent struct {
 }
 
 type seedWebhook struct {
-	ID     string               `json:"webhook_id,omitzero" pattern:"id" doc:"the id of the webhook; by default the mock server assigns an id"`
+	ID     string               `json:"webhook_id,omitzero" kind:"id" doc:"the id of the webhook; by default the mock server assigns an id"`
 	Secret string               `json:"secret,omitzero" pattern:"text" doc:"the signing secret; random by default"`
 	Hash   webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function for signatures; by default the server's configured hash function"`
 	URL    string               `json:"url" pattern:"url" doc:"the http or https URL that receives the events"`

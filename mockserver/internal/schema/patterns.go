@@ -2,6 +2,7 @@ package schema
 
 import (
 	"regexp"
+	"strconv"
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/contract"
@@ -12,6 +13,9 @@ func SetPattern(s *contract.Schema, name string) {
 	p := patterns()[name]
 	s.Pattern, s.Expected = p.match, p.wanted
 }
+
+// maxID is the maximum of ids in requests. It equals platform.MaxFixedID, as TestSeedIDs checks.
+const maxID = 1_000_000_000_000_000
 
 // pattern is a regular expression with a description. It must mean the same in Go and
 // in ECMAScript, and contain no slash, because not all generators escape a slash.
@@ -47,7 +51,7 @@ var patterns = sync.OnceValue(func() map[string]pattern {
 		"path":   {regexp.MustCompile(`^\x2f`), "a slash first"},
 		"line":   {regexp.MustCompile(`^[^\r\n\x00]*$`), "one line"},
 		"token":  {regexp.MustCompile(`^[!-~]+$`), "visible ASCII characters, as a header field has them"},
-		"id":     {regexp.MustCompile(`^([1-9][0-9]{0,14}|10{15})$`), "an id of 1 to 1000000000000000"},
+		"id":     {regexp.MustCompile(`^([1-9][0-9]{0,14}|10{15})$`), "an id of 1 to " + strconv.FormatInt(maxID, 10)},
 		"text":   {regexp.MustCompile(`^\S(.*\S)?$`), "a text without white space around it"},
 	}
 })

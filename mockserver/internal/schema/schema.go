@@ -92,7 +92,8 @@ func (o Types) fieldsOf(t reflect.Type) []contract.Property {
 	return out
 }
 
-// limit applies the tags min, max, above and pattern.
+// limit applies the tags min, max, above, pattern and kind. The kind "id" is an id in the form
+// of its field: an integer, or a string with a decimal integer.
 func limit(s *contract.Schema, tag reflect.StructTag) {
 	for name, to := range map[string]*int64{"min": &s.Min, "above": &s.Min, "max": &s.Max} {
 		if text, ok := tag.Lookup(name); ok {
@@ -105,6 +106,12 @@ func limit(s *contract.Schema, tag reflect.StructTag) {
 	}
 	if name := tag.Get("pattern"); name != "" {
 		SetPattern(s, name)
+	}
+	switch isID := tag.Get("kind") == "id"; {
+	case isID && s.Kind == contract.Integer:
+		s.Min, s.Max = 1, maxID
+	case isID:
+		SetPattern(s, "id")
 	}
 }
 
