@@ -34,14 +34,21 @@ func (e FieldErrors) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-func check(f model.Fault) (errs FieldErrors) {
-	reject := func(invalid bool, field, rule string) {
-		if invalid {
-			errs = append(errs, FieldError{field, rule})
-		}
+func check(f model.Fault) FieldErrors {
+	return slices.Concat(checkNames(f), checkRanges(f), checkTarget(f), checkFields(f))
+}
+
+// reject adds an error if the field is invalid.
+func (e *FieldErrors) reject(invalid bool, field, rule string) {
+	if invalid {
+		*e = append(*e, FieldError{field, rule})
 	}
+}
+
+// checkNames rejects unknown names, and ids that no account can have.
+func checkNames(f model.Fault) (errs FieldErrors) {
 	unknown := func(field, value string, names ...string) {
-		reject(value != "" && !slices.Contains(names, value), field, suggest.Unknown(field, value, names))
+		errs.reject(value != "" && !slices.Contains(names, value), field, suggest.Unknown(field, value, names))
 	}
 	unknown("operation", f.Operation, contract.IDs()...)
 	unknown("method", f.Method, contract.Methods()...)
@@ -50,33 +57,63 @@ func check(f model.Fault) (errs FieldErrors) {
 		eventNames = append(eventNames, string(name))
 	}
 	unknown("event", string(f.Event), eventNames...)
-	action, known := actionNamed(f.Action)
-	kind := targetKindOf(f)
-	reject(f.AccountID < 0, "account_id", "must be 1 or more")
-	reject(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
+	errs.reject(f.AccountID < 0, "account_id", "must be 1 or more")
+	_, known := actionNamed(f.Action)
+	errs.reject(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
+	return errs
+}
+
+// checkRanges rejects values outside their ranges.
+func checkRanges(f model.Fault) (errs FieldErrors) {
 	several := f.Nth != 0 && f.Every != 0 || f.Probability != 0 && (f.Nth != 0 || f.Every != 0)
-	reject(several, "probability", "must be the only one of nth, every and probability")
-	reject(f.Nth < 0, "nth", "must be 1 or more")
-	reject(f.Every < 0, "every", "must be 1 or more")
-	reject(f.Times < 0, "times", "must be 0 or more")
-	reject(!(f.Probability >= 0 && f.Probability <= 1), "probability", "must be between 0 and 1")
-	reject(f.Delay < 0 || f.Delay > MaxDelay, "delay", "must be between 0 and 24 h")
-	reject(f.Status != 0 && (f.Status < 200 || f.Status > 599), "status", "must be between 200 and 599")
-	reject(f.Size < 0 || f.Size > maxOversize, "size", "must be between 0 and 1 GiB")
-	reject(f.Path != "" && f.Path[0] != '/', "path", "must begin with a slash")
-	reject(strings.ContainsAny(f.RetryAfter, "\r\n\x00"), "retry_after", "must be one line")
-	reject(strings.ContainsAny(f.Location, "\r\n\x00"), "location", "must be one line")
-	ofRequests, ofDeliveries := !known || kind == requests, !known || kind == deliveries || kind == attempts
-	reject(f.Operation != "" && !ofRequests, "operation", string(f.Action)+" does not apply to requests")
-	reject(f.Method != "" && !ofRequests, "method", string(f.Action)+" does not apply to requests")
-	reject(f.Path != "" && !ofRequests, "path", string(f.Action)+" does not apply to requests")
-	reject(f.Event != "" && !ofDeliveries, "event", string(f.Action)+" does not apply to deliveries")
-	reject(f.WebhookID != "" && !ofDeliveries, "webhook_id", string(f.Action)+" does not apply to deliveries")
-	reject(action.needs != "" && !slices.Contains(given(f), action.needs), action.needs, "is required by "+string(f.Action))
+	errs.reject(several, "probability", "must be the only one of nth, every and probability")
+	errs.reject(f.Nth < 0, "nth", "must be 1 or more")
+	errs.reject(f.Every < 0, "every", "must be 1 or more")
+	errs.reject(f.Times < 0, "times", "must be 0 or more")
+	errs.reject(!(f.Probability >= 0 && f.Probability <= 1), "probability", "must be between 0 and 1")
+	errs.reject(f.Delay < 0 || f.Delay > MaxDelay, "delay", "must be between 0 and 24 h")
+	errs.reject(f.Status != 0 && (f.Status < 200 || f.Status > 599), "status", "must be between 200 and 599")
+	errs.reject(f.Size < 0 || f.Size > maxOversize, "size", "must be between 0 and 1 GiB")
+	errs.reject(f.Path != "" && f.Path[0] != '/', "path", "must begin with a slash")
+	errs.reject(strings.ContainsAny(f.RetryAfter, "\r\n\x00"), "retry_after", "must be one line")
+	errs.reject(strings.ContainsAny(f.Location, "\r\n\x00"), "location", "must be one line")
+	return errs
+}
+
+// checkTarget rejects conditions on targets that the action does not apply to.
+func checkTarget(f model.Fault) (errs FieldErrors) {
+	_, known := actionNamed(f.Action)
+	if !known {
+		return nil
+	}
+	kind := targetKindOf(f)
+	applies := func(target bool, given, field, targets string) {
+		errs.reject(given != "" && !target, field, string(f.Action)+" does not apply to "+targets)
+	}
+	applies(kind == requests, f.Operation, "operation", "requests")
+	applies(kind == requests, f.Method, "method", "requests")
+	applies(kind == requests, f.Path, "path", "requests")
+	ofDeliveries := kind == deliveries || kind == attempts
+	applies(ofDeliveries, string(f.Event), "event", "deliveries")
+	applies(ofDeliveries, f.WebhookID, "webhook_id", "deliveries")
+	return errs
+}
+
+// checkFields rejects fields that the action does not read, and a missing field that it needs.
+func checkFields(f model.Fault) (errs FieldErrors) {
+	action, known := actionNamed(f.Action)
+	if !known {
+		return nil
+	}
+	kind := targetKindOf(f)
+	errs.reject(action.needs != "" && !slices.Contains(given(f), action.needs), action.needs, "is required by "+string(f.Action))
 	for _, field := range given(f) {
-		reject(known && !slices.Contains(action.Fields, field), field, "must be omitted, because "+string(f.Action)+" does not read it")
-		reject(slices.Contains(action.Fields, field) && !action.reads(field, kind), field,
-			"must be omitted, because "+string(f.Action)+" reads it only for requests")
+		switch {
+		case !slices.Contains(action.Fields, field):
+			errs.reject(true, field, "must be omitted, because "+string(f.Action)+" does not read it")
+		case !action.reads(field, kind):
+			errs.reject(true, field, "must be omitted, because "+string(f.Action)+" reads it only for requests")
+		}
 	}
 	return errs
 }
