@@ -80,12 +80,12 @@ var plantedBugs = map[string]func(Tx) Tx{
 	"a key is not unique":         func(tx Tx) Tx { return buggyTx{Tx: tx, insertTwice: kindMail + kindSend} },
 	"a failed lookup is dropped": func(tx Tx) Tx {
 		return buggyTx{Tx: tx, put: func(it *Item) bool {
-			return it.Kind != kindLookup || !strings.Contains(string(it.Value), `"tries"`)
+			return it.Kind != kindLookup || !strings.Contains(string(it.Value), `"attempts"`)
 		}}
 	},
 	"a failed notice is dropped": func(tx Tx) Tx {
 		return buggyTx{Tx: tx, put: func(it *Item) bool {
-			return it.Kind != kindNotice || !strings.Contains(string(it.Value), `"tries"`)
+			return it.Kind != kindNotice || !strings.Contains(string(it.Value), `"failures"`)
 		}}
 	},
 	"notices have no order": func(tx Tx) Tx {

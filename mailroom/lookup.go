@@ -3,7 +3,6 @@ package mailroom
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"time"
 
@@ -14,15 +13,14 @@ const (
 	recheckDelay   = 2 * time.Second // before the Room checks again whether a request is in progress
 	lookupTimeout  = 2 * time.Minute // for one lookup, with the wait for the rate limit
 	missingTimeout = 4 * time.Hour   // after which the Room does not expect an email or a bounce that lookups do not return
-	clockTolerance = time.Minute     // maximum difference between the clocks of this process and the platform
 )
 
 // lookupValue is the value of an item of the kind "lookup".
 type lookupValue struct {
 	EmailID  string    `json:"email_id"`
-	Notices  []Notice  `json:"notices,omitempty"` // that wait for the result
-	Attempts int       `json:"tries,omitempty"`   // lookups without a complete result
-	Missing  time.Time `json:"missing,omitzero"`  // when a lookup first found no email or no bounce
+	Notices  []Notice  `json:"notices,omitempty"`  // that wait for the result
+	Attempts int       `json:"attempts,omitempty"` // lookups without a complete result
+	Missing  time.Time `json:"missing,omitzero"`   // when a lookup first found no email or no bounce
 }
 
 // enqueueLookup adds an email to the queue of lookups, because its notice is partial or may
@@ -77,7 +75,7 @@ func (s *storeTx) recordLookup(id string, email client.Email, failure error) {
 	gaveUp, inProgress, key := l.giveUp(email, failure), false, ""
 	failed := failure != nil && !gaveUp
 	if !failed {
-		key, inProgress = s.findKey(id, email)
+		key, inProgress = s.resolveByLookup(id, email)
 	}
 	var incomplete []Notice
 	for _, n := range l.Notices {
@@ -123,65 +121,4 @@ func (l *lookupValue) giveUp(email client.Email, failure error) bool {
 		l.Missing = time.Now()
 	}
 	return time.Since(l.Missing) >= missingTimeout
-}
-
-// findKey returns the key of a looked-up email, or "". It resolves an unknown outcome if
-// email matches exactly one email of the outbox. If busy is true, a request for a matching
-// email is in progress, and its response may contain the id.
-func (s *storeTx) findKey(id string, email client.Email) (key string, inProgress bool) {
-	candidates := s.byRef(kindMail, refOfAddress(email.To)) // first, because a response may arrive in between
-	if key = s.keyOfEmail(id); key != "" || email.To == "" {
-		return key, false
-	}
-	if _, replaced := s.get(kindEvent, replacedKey(id)); replaced {
-		return "", false
-	}
-	var matches []string
-	for _, it := range candidates {
-		if m := valueOf[mailValue](s, it); m.Submission != nil && s.matches(m, email) {
-			matches = append(matches, it.Key)
-			inProgress = inProgress || m.State == sending
-		}
-	}
-	if inProgress || len(matches) != 1 {
-		return "", inProgress
-	}
-	it, _ := s.get(kindMail, matches[0]) // locks it
-	m := valueOf[mailValue](s, it)
-	if m.State != Unknown { // perhaps the response has just arrived
-		return s.keyOfEmail(id), false
-	}
-	m.EmailID, m.State, m.Detail = id, Sent, ""
-	switch email.Status {
-	case client.EmailStatusRejected:
-		m.State, m.Detail = Rejected, string(email.Reason)
-	case client.EmailStatusError:
-		m.State, m.Detail = Failed, email.Error
-	}
-	s.recordOutcome(it.Key, m)
-	return it.Key, false
-}
-
-// matches reports whether a looked-up email can be an email of the outbox.
-func (r *Room) matches(m mailValue, email client.Email) bool {
-	early, late := m.Started.Add(-clockTolerance), m.Started.Add(r.lease()+clockTolerance)
-	return email.SubmittedOn.After(early) && email.SubmittedOn.Before(late) && subjectPattern(*m.Submission).MatchString(email.Subject)
-}
-
-var mergeTag = regexp.MustCompile(`\\\{\\\{\s*(.*?)\s*\\\}\\\}`) // in a quoted text
-
-// subjectPattern returns a pattern for the subject that the platform sends. In the pattern, the
-// value of a custom attribute replaces its merge tag. Any other merge tag matches any
-// text, because the platform can replace the tag with a value of the contact.
-func subjectPattern(e client.EmailSubmission) *regexp.Regexp {
-	pattern := mergeTag.ReplaceAllStringFunc(regexp.QuoteMeta(e.Content.Subject), func(tag string) string {
-		name := mergeTag.FindStringSubmatch(tag)[1]
-		for _, a := range e.CustomAttributes {
-			if regexp.QuoteMeta(a.Name) == name {
-				return regexp.QuoteMeta(a.Value)
-			}
-		}
-		return "(?s:.*)"
-	})
-	return regexp.MustCompile("^" + pattern + "$")
 }

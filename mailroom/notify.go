@@ -12,7 +12,7 @@ import (
 // noticeValue is the value of an item of the kind "notice".
 type noticeValue struct {
 	Notice   Notice `json:"notice"`
-	Failures int    `json:"tries,omitempty"` // of OnNotice
+	Failures int    `json:"failures,omitempty"` // of OnNotice
 }
 
 func (s *storeTx) putNotice(key string, n Notice) {

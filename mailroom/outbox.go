@@ -18,11 +18,11 @@ const (
 // mailValue is the value of an item of the kind "mail" or "send".
 type mailValue struct {
 	State        Reason                  `json:"state"`
-	Submission   *client.EmailSubmission `json:"submission,omitempty"` // until the outcome is known
-	Attempt      string                  `json:"attempt,omitempty"`    // identifies the request
-	Started      time.Time               `json:"started,omitzero"`     // start of the request
-	FirstStarted time.Time               `json:"first,omitzero"`       // start of the first request
-	Postponed    int                     `json:"later,omitempty"`      // how often the email was postponed
+	Submission   *client.EmailSubmission `json:"submission,omitempty"`   // until the outcome is known
+	Attempt      string                  `json:"attempt,omitempty"`      // identifies the request
+	Started      time.Time               `json:"started,omitzero"`       // start of the request
+	FirstStarted time.Time               `json:"first_started,omitzero"` // start of the first request
+	Postponed    int                     `json:"postponed,omitempty"`    // how often the email was postponed
 	EmailID      string                  `json:"email_id,omitempty"`
 	Detail       string                  `json:"detail,omitempty"`
 }
@@ -57,20 +57,11 @@ func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email cl
 		it, inserted := s.getOrInsert(Item{Kind: kindMail, Key: key, Value: encode(mailValue{State: queued})})
 		old := valueOf[mailValue](s, it)
 		if inserted {
-			s.insertSend(key, at, mailValue{Submission: &email})
+			s.putSend(key, at, mailValue{Submission: &email})
 		} else if old.State == Rejected || old.State == Failed {
 			s.requeue(key, at, old.EmailID, mailValue{Submission: &email})
 		}
 	})
-}
-
-// insertSend inserts the item of the kind "send". A key that is not queued has no such item,
-// except in the old format.
-func (s *storeTx) insertSend(key string, at time.Time, m mailValue) {
-	_, inserted := s.getOrInsert(Item{Kind: kindSend, Key: key, Due: at, Value: encode(m)})
-	if s.err == nil && !inserted {
-		s.err = fmt.Errorf("%w: key %q", errOldFormat, key)
-	}
 }
 
 // requeue adds an email again after its request failed. The request may have created an email
@@ -82,7 +73,7 @@ func (s *storeTx) requeue(key string, at time.Time, replaced string, m mailValue
 	}
 	s.delete(kindUnknown, key)
 	s.putMail(key, time.Time{}, mailValue{State: queued})
-	s.insertSend(key, at, m)
+	s.putSend(key, at, m)
 }
 
 // putMail stores the item of the kind "mail", which is the state of a key. Until the outcome is known, the Ref identifies the
@@ -95,4 +86,8 @@ func (s *storeTx) putMail(key string, due time.Time, m mailValue) {
 		it.Ref = refOfEmail(m.EmailID)
 	}
 	s.put(it)
+}
+
+func (s *storeTx) putSend(key string, at time.Time, m mailValue) {
+	s.put(Item{Kind: kindSend, Key: key, Due: at, Value: encode(m)})
 }

@@ -217,7 +217,7 @@ func TestStaleItem(t *testing.T) {
 		f.enqueue("1", "ada@example.org")
 		time.Sleep(time.Second)
 		e := email("ada@example.org", "1")
-		require.NoError(t, f.room.update(t.Context(), func(s *storeTx) { s.insertSend("1", time.Now(), mailValue{Submission: &e}) }))
+		require.NoError(t, f.room.update(t.Context(), func(s *storeTx) { s.putSend("1", time.Now(), mailValue{Submission: &e}) }))
 		time.Sleep(time.Minute)
 		assert.Equal(t, 1, len(f.platform.Outbox()))
 		assert.Zero(t, need(f.room.Queues(t.Context()))(t)[0].Length)

@@ -66,7 +66,7 @@ func (s *storeTx) claim(it Item, m *mailValue) (wait time.Duration) {
 	state, found := s.get(kindMail, key)
 	current, err := decode[mailValue](state)
 	if !found {
-		err = fmt.Errorf("%w: key %q", errOldFormat, key)
+		err = fmt.Errorf("mailroom: the store contains no state for the key %q", key)
 	}
 	switch {
 	case s.err != nil:

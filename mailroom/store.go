@@ -2,7 +2,6 @@ package mailroom
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 )
@@ -27,13 +26,7 @@ const (
 	kindNotice     = "notice"     // a notice for OnNotice
 	kindSuppressed = "suppressed" // an address or a pattern
 	kindHook       = "hook"       // a webhook, to archive unless a process uses it
-	kindTimer      = "timer"      // written only by builds before the first release
 )
-
-// errOldFormat reports an email in the format of these builds, which kept the state of a key in
-// the item of the kind "send". The Room cannot continue with such an email.
-var errOldFormat = errors.New("mailroom: the store contains emails of a build before the first release: " +
-	"send them with this build, and then delete all items")
 
 // workKinds returns the kinds of items that wait for a worker.
 func workKinds() []string { return []string{kindSend, kindLookup, kindNotice} }

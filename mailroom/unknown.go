@@ -2,15 +2,28 @@ package mailroom
 
 import (
 	"context"
+	"regexp"
 	"time"
+
+	"example.com/emailplatform/client"
 )
+
+// An outcome becomes unknown in storeResult or expire. What resolves it:
+//
+//   - the response, if it arrives after the lease ended: storeResult
+//   - an Email.Rejected or Email.Error event: applyOutcomeEvent
+//   - a lookup of an email that an event names: resolveByLookup
+//   - an operator: Resolve
+
+// clockTolerance is the maximum difference between the clocks of this process and the platform.
+const clockTolerance = time.Minute
 
 // Unresolved is an email whose outcome is unknown.
 type Unresolved struct {
-	Key    string
-	To     string
-	Sent   time.Time // when the request began
-	Detail string    // the error
+	Key    string    `json:"key"`
+	To     string    `json:"to"`
+	Sent   time.Time `json:"sent"`   // when the request began
+	Detail string    `json:"detail"` // the error
 }
 
 const unknownRef = "unknown" // the Ref of all items of the kind "unknown"
@@ -43,4 +56,65 @@ func (r *Room) Resolve(ctx context.Context, key string, wasSent bool) (found boo
 		}
 	})
 	return found, err
+}
+
+// resolveByLookup returns the key of a looked-up email, or "". It resolves an unknown outcome if
+// email matches exactly one email of the outbox. If inProgress is true, a request for a matching
+// email is in progress, and its response may contain the id.
+func (s *storeTx) resolveByLookup(id string, email client.Email) (key string, inProgress bool) {
+	candidates := s.byRef(kindMail, refOfAddress(email.To)) // first, because a response may arrive in between
+	if key = s.keyOfEmail(id); key != "" || email.To == "" {
+		return key, false
+	}
+	if _, replaced := s.get(kindEvent, replacedKey(id)); replaced {
+		return "", false
+	}
+	var matches []string
+	for _, it := range candidates {
+		if m := valueOf[mailValue](s, it); m.Submission != nil && s.matches(m, email) {
+			matches = append(matches, it.Key)
+			inProgress = inProgress || m.State == sending
+		}
+	}
+	if inProgress || len(matches) != 1 {
+		return "", inProgress
+	}
+	it, _ := s.get(kindMail, matches[0]) // locks it
+	m := valueOf[mailValue](s, it)
+	if m.State != Unknown { // perhaps the response has just arrived
+		return s.keyOfEmail(id), false
+	}
+	m.EmailID, m.State, m.Detail = id, Sent, ""
+	switch email.Status {
+	case client.EmailStatusRejected:
+		m.State, m.Detail = Rejected, string(email.Reason)
+	case client.EmailStatusError:
+		m.State, m.Detail = Failed, email.Error
+	}
+	s.recordOutcome(it.Key, m)
+	return it.Key, false
+}
+
+// matches reports whether a looked-up email can be an email of the outbox.
+func (r *Room) matches(m mailValue, email client.Email) bool {
+	early, late := m.Started.Add(-clockTolerance), m.Started.Add(r.lease()+clockTolerance)
+	return email.SubmittedOn.After(early) && email.SubmittedOn.Before(late) && subjectPattern(*m.Submission).MatchString(email.Subject)
+}
+
+var mergeTag = regexp.MustCompile(`\\\{\\\{\s*(.*?)\s*\\\}\\\}`) // in a quoted text
+
+// subjectPattern returns a pattern for the subject that the platform sends. In the pattern, the
+// value of a custom attribute replaces its merge tag. Any other merge tag matches any
+// text, because the platform can replace the tag with a value of the contact.
+func subjectPattern(e client.EmailSubmission) *regexp.Regexp {
+	pattern := mergeTag.ReplaceAllStringFunc(regexp.QuoteMeta(e.Content.Subject), func(tag string) string {
+		name := mergeTag.FindStringSubmatch(tag)[1]
+		for _, a := range e.CustomAttributes {
+			if regexp.QuoteMeta(a.Name) == name {
+				return regexp.QuoteMeta(a.Value)
+			}
+		}
+		return "(?s:.*)"
+	})
+	return regexp.MustCompile("^" + pattern + "$")
 }

@@ -22,7 +22,7 @@ const (
 // may still have to deliver the events of this time.
 type hookValue struct {
 	URL         string `json:"url"`
-	MinutesLeft int    `json:"minutes"`
+	MinutesLeft int    `json:"minutes_left"`
 }
 
 const hookRef = "hook" // the Ref of all webhooks
