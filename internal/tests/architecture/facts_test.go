@@ -67,7 +67,6 @@ var facts = map[string][]place{
 		{"webhook/handler.go", `closes the connection after (\d+) seconds`},
 		{"docs/decisions.md", `a timeout of (\d+) s\.`},
 		{"docs/production.md", `Respond within (\d+) seconds`},
-		{"docs/production.md", `the platform closes the connection after (\d+) s`},
 		{"docs/monitoring/alerts.yml", `closes the connection after (\d+) s`},
 	},
 	"the delays before retries of a delivery": {
