@@ -173,6 +173,6 @@ func TestCopiedText(t *testing.T) {
 		"'GET', 'http://x/a/../b?c=d'": "curl -i -X GET --path-as-is 'http://x/a/../b?c=d'",
 		`'GET', "http://x/'$(id)"`:     `curl -i -X GET 'http://x/'\''$(id)'`,
 	} {
-		p.equal(eval[string](p, "import('./src/ui.js').then(m => m.curl("+call+", []))"), want)
+		p.equal(eval[string](p, "import('./src/programs.js').then(m => m.curl("+call+", []))"), want)
 	}
 }

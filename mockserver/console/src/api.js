@@ -1,6 +1,7 @@
 // Calls of control routes. The console uses nothing else, so curl can do the same.
 import { useEffect, useRef, useState } from './vendor/preact.js';
-/** @import { Change, Fetched, FieldError } from './types.js' */
+import { changesAll, useChanges } from './stream.js';
+/** @import { Fetched, FieldError } from './types.js' */
 
 /** The path of the control routes. A proxy can add a prefix. */
 const root = new URL('.', document.baseURI).pathname.slice(0, -1);
@@ -73,16 +74,6 @@ const request = (path, init) =>
     throw new NoServer('The server does not respond.');
   });
 
-/** Returns the reason why the stream is lost. A proxy can respond although the server does not. */
-const lost = () =>
-  fetch(root + '/health').then(
-    res =>
-      res.ok
-        ? 'The connection to the server was lost.'
-        : `${location.origin}${root}/health responds with ${res.status}: is the mock server running, and is this its path?`,
-    () => `${location.host} does not respond.`,
-  );
-
 /**
  * Keeps the text of an integer that is too large for a number, such as a seed.
  * @param {string} _
@@ -124,102 +115,6 @@ export const text = async path => (await request(path)).text();
 
 /** The URL of a control route, for frames and links. @param {string} path */
 export const href = path => root + path;
-
-/**
- * The stream of changes, one for the whole page. Browsers allow six connections to
- * a host, so a hidden page closes its stream. When it opens the stream again, "hello"
- * makes every list reload.
- */
-export const live = {
-  state: 'connecting',
-  why: '', // the reason why the connection is lost
-  paused: false,
-  /** @type {Change[]} */ held: [],
-  /** @type {Set<(changes: Change[]) => void>} */ listeners: new Set(),
-  /** @type {EventSource|null} */ source: null,
-  timer: 0,
-
-  start() {
-    document.addEventListener('visibilitychange', () => (document.hidden ? this.close() : this.open()));
-    addEventListener('pagehide', () => this.close());
-    this.open();
-  },
-  open() {
-    if (this.source) return;
-    this.source = new EventSource(root + '/stream');
-    this.source.addEventListener('hello', () => {
-      this.state = 'live';
-      this.give([{ kind: 'hello' }]);
-    });
-    this.source.addEventListener('change', e => {
-      this.held.push(JSON.parse(e.data));
-      if (this.held.length > 5000) this.held = [{ kind: 'state' }]; // after a long pause, load everything again
-      this.timer ||= window.setTimeout(() => {
-        this.timer = 0;
-        this.flush();
-      }, 60); // render once for a burst of changes
-    });
-    this.source.onerror = () => {
-      this.state = 'lost';
-      this.give([]);
-      lost().then(why => {
-        this.why = why;
-        this.give([]);
-      });
-      if (this.source?.readyState === EventSource.CLOSED) {
-        // the server rejected the stream, so the browser does not reconnect
-        this.source = null;
-        setTimeout(() => document.hidden || this.open(), 2000);
-      }
-    };
-  },
-  close() {
-    this.source?.close();
-    this.source = null;
-  },
-  flush() {
-    this.give(this.paused ? [] : this.held.splice(0));
-  },
-  /** @param {boolean} on */
-  pause(on) {
-    this.paused = on;
-    this.flush();
-  },
-  /** @param {Change[]} changes */
-  give(changes) {
-    for (const f of this.listeners) f(changes);
-  },
-};
-
-/** Calls f with every batch of changes while the component exists. @param {(changes: Change[]) => void} f */
-export function useChanges(f) {
-  const latest = useRef(f);
-  latest.current = f;
-  useEffect(() => {
-    const g = (/** @type {Change[]} */ changes) => latest.current(changes);
-    live.listeners.add(g);
-    return () => {
-      live.listeners.delete(g);
-    };
-  }, []);
-}
-
-/** The state of the connection: connecting, live or lost. */
-export function useConnection() {
-  const [state, set] = useState(live.state);
-  useChanges(() => set(live.state));
-  return state;
-}
-
-/** The reason why the connection is lost. It is known slightly after the loss. */
-export function useLoss() {
-  const [why, set] = useState(live.why);
-  useChanges(() => set(live.why));
-  return why;
-}
-
-/** Reports whether all data may have changed. @param {Change} c */
-export const changesAll = c => c.kind === 'hello' || c.kind === 'state';
 
 /**
  * Returns a function that runs f once, ms after the first of several calls. Further calls do not delay it.

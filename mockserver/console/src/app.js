@@ -1,7 +1,7 @@
 // The frame of the console: pages, keyboard shortcuts, theme and the state of
 // the stream.
 import { h, render, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
-import { live, useChanges, useConnection, useLoss } from './api.js';
+import { live, pause, start, useChanges, useConnection, useLoss } from './stream.js';
 import { Campaigns, Workflows } from './campaigns.js';
 import { Clock } from './clock.js';
 import { Contacts } from './contacts.js';
@@ -18,7 +18,10 @@ import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
 import { Templates } from './templates.js';
 import { Trigger } from './trigger.js';
-import { Page, Select, Tick, Toasts, fields, icon, narrow, press, tags, useNarrow } from './ui.js';
+import { Toasts } from './actions.js';
+import { fields, Select, Tick } from './controls.js';
+import { icon, press, tags } from './elements.js';
+import { narrow, Page, useNarrow } from './layout.js';
 import { accountFilter, choose, look, useSession } from './session.js';
 import { useUnread } from './unread.js';
 const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
@@ -78,7 +81,7 @@ function Live() {
       class: 'foot live',
       'data-state': live.paused ? 'paused' : live.state,
       'aria-pressed': String(live.paused),
-      onClick: () => live.pause(!live.paused),
+      onClick: () => pause(!live.paused),
       title: live.paused ? 'Resume' : 'Pause',
     },
     icon(live.paused ? 'play' : 'pause'),
@@ -236,7 +239,7 @@ const commands = {
     row(hash)?.parentElement?.querySelector('input')?.click();
   },
   z: () => find('.toast button')?.click(),
-  p: () => live.pause(!live.paused),
+  p: () => pause(!live.paused),
   '/': () => find('#filter')?.focus(),
   '?': help => help.current?.showModal(),
 };
@@ -401,7 +404,7 @@ function App() {
   useChanges(changes => {
     if (changes.some(c => c.kind === 'hello' || c.kind === 'state')) look();
   });
-  useEffect(() => live.start(), []); // all listeners are registered now
+  useEffect(() => start(), []); // all listeners are registered now
   useTitle(place);
   useReturn(place, id);
   return div(

@@ -11,28 +11,24 @@ import { accountFilter, ofAccount, useSession } from './session.js';
 import { Filled, mergeTags } from './templates.js';
 import { Named } from './why.js';
 import { Countdown, local, now, when } from './time.js';
+import { attempt, Doing } from './actions.js';
+import { Choice, optionsOf, Search } from './controls.js';
+import { idOf } from './copy.js';
 import {
-  Choice,
-  Doing,
-  Heading,
-  Search,
-  Split,
-  attempt,
   chip,
   counted,
   empty,
   icon,
-  idOf,
   key,
   linkLine,
   loading,
   loadingFailed,
   num,
-  optionsOf,
   press,
   seen,
   tags,
-} from './ui.js';
+} from './elements.js';
+import { Heading, Split } from './layout.js';
 /** @import { Campaign, CreateProps, Fetched, Kind, Message, Outcome, Part, Sending, Template } from './types.js' */
 const { a, article, div, h3, header, p, section, span, strong, ul } = tags;
 

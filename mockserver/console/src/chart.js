@@ -1,6 +1,6 @@
 // Small SVG charts: bars over time, and parts of a whole. Text describes the same data.
 import { h } from './vendor/preact.js';
-import { num, tags } from './ui.js';
+import { num, tags } from './elements.js';
 const { i, span, svg, table, tbody, td, th, tr } = tags;
 
 /**

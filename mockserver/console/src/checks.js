@@ -1,6 +1,6 @@
 // Probable problems of a message, and HTML that email clients do not support.
 import { useFetch } from './api.js';
-import { empty, icon, loading, loadingFailed, seen, tags } from './ui.js';
+import { empty, icon, loading, loadingFailed, seen, tags } from './elements.js';
 /** @import { Fetched } from './types.js' */
 /** @typedef {{findings: {check: string, text: string}[]}} Checked */
 const { li, span, ul } = tags;

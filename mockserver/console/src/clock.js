@@ -3,7 +3,9 @@ import { h, useEffect } from './vendor/preact.js';
 import { call, useFetch } from './api.js';
 import { Create } from './create.js';
 import { dated, local, set, useNow } from './time.js';
-import { Doing, attempt, icon, press, tags, useNarrow } from './ui.js';
+import { attempt, Doing } from './actions.js';
+import { icon, press, tags } from './elements.js';
+import { useNarrow } from './layout.js';
 /** @import { Fetched } from './types.js' */
 /** @typedef {import('./time.js').View} View */
 const { button, div, span } = tags;

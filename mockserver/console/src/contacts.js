@@ -7,30 +7,12 @@ import { setParams, go, link, useParam, useSearch } from './place.js';
 import { Rows, rowLink } from './rows.js';
 import { Selected, useSelection } from './selection.js';
 import { whenUnix } from './time.js';
-import {
-  Doing,
-  Heading,
-  Pager,
-  Search,
-  Select,
-  Split,
-  attempt,
-  chip,
-  counted,
-  empty,
-  icon,
-  idOf,
-  key,
-  loading,
-  loadingFailed,
-  optionsOf,
-  pairs,
-  press,
-  seen,
-  tags,
-  usePages,
-  useRanOut,
-} from './ui.js';
+import { attempt, Doing } from './actions.js';
+import { optionsOf, Search, Select } from './controls.js';
+import { idOf } from './copy.js';
+import { chip, counted, empty, icon, key, loading, loadingFailed, pairs, press, seen, tags } from './elements.js';
+import { Heading, Split } from './layout.js';
+import { Pager, usePages, useRanOut } from './pager.js';
 import { AcceptPolicy, NewContact, NewList, attributes } from './lists.js';
 import { ofAccount, useSession } from './session.js';
 /** @import { Contact, Fetched } from './types.js' */

@@ -3,9 +3,11 @@
 import { h, useEffect, useId, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { RequestError } from './api.js';
 import { useSession } from './session.js';
-import { Doing, FileButton, Tick, icon, press, seen, submits, tags, toast, usePaste } from './ui.js';
+import { Doing, toast } from './actions.js';
+import { FileButton, submits, Tick, usePaste } from './controls.js';
+import { icon, press, seen, tags } from './elements.js';
 /** @import { CreateProps, FieldError, Part } from './types.js' */
-/** @typedef {import('./ui.js').Child} Child @typedef {import('./ui.js').Typed} Typed */
+/** @typedef {import('./elements.js').Child} Child @typedef {import('./controls.js').Typed} Typed */
 const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p, select, textarea } = tags;
 
 /** A button that opens a form. @param {CreateProps} props */

@@ -8,34 +8,12 @@ import { Webhooks, useWebhooks } from './webhooks.js';
 import { go, link, useParam, useSearch } from './place.js';
 import { Rows, rowLink } from './rows.js';
 import { Countdown, between, took, when } from './time.js';
-import {
-  Choice,
-  Copy,
-  Doing,
-  Heading,
-  Search,
-  Select,
-  Split,
-  Tabs,
-  attempt,
-  chip,
-  code,
-  counted,
-  curl,
-  empty,
-  icon,
-  idOf,
-  json,
-  loading,
-  num,
-  optionsOf,
-  pairs,
-  press,
-  quote,
-  same,
-  seen,
-  tags,
-} from './ui.js';
+import { attempt, Doing } from './actions.js';
+import { Choice, optionsOf, same, Search, Select } from './controls.js';
+import { Copy, idOf } from './copy.js';
+import { chip, code, counted, empty, icon, json, loading, num, pairs, press, seen, tags } from './elements.js';
+import { Heading, Split, Tabs } from './layout.js';
+import { curl, quote } from './programs.js';
 import { accountFilter, useSession } from './session.js';
 /** @import { Attempt, Delivery, FullDelivery } from './types.js' */
 const { a, article, details, div, header, i, li, ol, p, span, strong, summary } = tags;

@@ -6,22 +6,10 @@ import { useList } from './list.js';
 import { link, useParam, useSearch } from './place.js';
 import { Rows, rowLink } from './rows.js';
 import { when } from './time.js';
-import {
-  Heading,
-  Search,
-  Select,
-  Split,
-  counted,
-  empty,
-  icon,
-  idOf,
-  linkLine,
-  loading,
-  num,
-  same,
-  seen,
-  tags,
-} from './ui.js';
+import { same, Search, Select } from './controls.js';
+import { idOf } from './copy.js';
+import { counted, empty, icon, linkLine, loading, num, seen, tags } from './elements.js';
+import { Heading, Split } from './layout.js';
 import { accountFilter, useSession } from './session.js';
 /** @import { Fetched, Fired, FullDelivery, FullFired } from './types.js' */
 const { a, article, div, header, i, li, p, span, strong, ul } = tags;

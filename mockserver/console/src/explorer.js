@@ -6,28 +6,11 @@ import { load, programs } from './programs.js';
 import { Rows, rowLink } from './rows.js';
 import { useSession } from './session.js';
 import { took } from './time.js';
-import {
-  Copy,
-  Doing,
-  Field,
-  Heading,
-  Search,
-  Select,
-  Split,
-  chip,
-  code,
-  empty,
-  grid,
-  icon,
-  json,
-  loading,
-  num,
-  optionsOf,
-  pairs,
-  seen,
-  submits,
-  tags,
-} from './ui.js';
+import { Doing } from './actions.js';
+import { Field, optionsOf, Search, Select, submits } from './controls.js';
+import { Copy } from './copy.js';
+import { chip, code, empty, grid, icon, json, loading, num, pairs, seen, tags } from './elements.js';
+import { Heading, Split } from './layout.js';
 /** @import { Operation, Parameter } from './types.js' */
 /**
  * @typedef {import('./programs.js').Request} Request
@@ -183,7 +166,7 @@ function BodyInput({ o: { examples = [], body: type }, body, setBody }) {
         rows: Math.min(12, body.split('\n').length + 1),
         spellcheck: false,
         value: body,
-        onInput: (/** @type {import('./ui.js').Typed} */ e) => setBody(e.target.value),
+        onInput: (/** @type {import('./controls.js').Typed} */ e) => setBody(e.target.value),
       }),
     ),
   ];

@@ -3,27 +3,10 @@
 import { h, useEffect, useRef, useState } from './vendor/preact.js';
 import { call, useFetch } from './api.js';
 import { usePlace } from './place.js';
-import {
-  Choice,
-  Doing,
-  Field,
-  Page,
-  Select,
-  Tick,
-  attempt,
-  chip,
-  counted,
-  empty,
-  icon,
-  iconButton,
-  loadingFailed,
-  num,
-  optionsOf,
-  pairs,
-  press,
-  submits,
-  tags,
-} from './ui.js';
+import { attempt, Doing } from './actions.js';
+import { Choice, Field, optionsOf, Select, submits, Tick } from './controls.js';
+import { chip, counted, empty, icon, iconButton, loadingFailed, num, pairs, press, tags } from './elements.js';
+import { Page } from './layout.js';
 import { accountFilter, look, useSession } from './session.js';
 import { Confirmation, removeRules } from './state.js';
 import { useWebhooks } from './webhooks.js';
@@ -120,9 +103,20 @@ const testAddresses = all =>
     pairs(all.map(x => [x.address, x.effect])),
   );
 
+/** The buttons that add ready-made rules. @param {(f: Fault) => unknown} add */
+const presetButtons = add =>
+  div(
+    { class: 'presets', role: 'group', 'aria-label': 'Ready-made rules' },
+    presets.map(([name, title, f]) => press('plus', name, () => add({ ...ofAccount(), ...f }), { key: name, title })),
+  );
+
+/** The field of a rule for the selected account, if there are several. */
+function ofAccount() {
+  const account = accountFilter();
+  return account ? { account_id: Number(account) } : {};
+}
+
 export function Faults() {
-  const { info } = useSession();
-  const { params } = usePlace();
   const [removing, setRemoving] = useState(false);
   const [edited, edit] = useState(/** @type {Rule|undefined} */ (undefined));
   const {
@@ -137,16 +131,7 @@ export function Faults() {
       reload();
       return done;
     });
-  const account = accountFilter();
-  const mine = account ? { account_id: Number(account) } : {};
-  const asked = { ...mine, ...askedIn(params) };
   const add = (/** @type {Fault} */ f) => change(() => call('POST', '/faults', f), 'Rule added.');
-  const save = (/** @type {Fault} */ f) =>
-    change(() => call('PUT', `/faults/${edited?.id}`, f), `Rule ${edited?.id} changed. Its counts restart at 0.`).then(
-      done => {
-        if (done) edit(undefined);
-      },
-    );
   return h(Page, {
     title: 'Faults',
     side:
@@ -166,30 +151,45 @@ export function Faults() {
           h2('Remove all rules'),
           h(Confirmation, { action: removeRules, close: () => setRemoving(false), after: reload }),
         ),
-      div(
-        { class: 'presets', role: 'group', 'aria-label': 'Ready-made rules' },
-        presets.map(([name, title, f]) => press('plus', name, () => add({ ...mine, ...f }), { key: name, title })),
-      ),
+      presetButtons(add),
       ruleList(plan, change, edit),
-      div(
-        { class: 'columns' },
-        h(RuleForm, {
-          key: edited?.id ?? JSON.stringify(asked),
-          rule: edited ?? asked,
-          title: edited ? `Edit rule ${edited.id}` : 'Custom rule',
-          plan,
-          events: info?.events ?? [],
-          send: edited ? save : add,
-          cancel: edited && (() => edit(undefined)),
-        }),
-        h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'min_interval', change }),
-      ),
-      testAddresses(info?.test_addresses ?? []),
+      h(Forms, { plan, edited, edit, add, change }),
     ),
   });
 }
 
 /** @typedef {(f: () => Promise<any>, text: string) => Promise<boolean>} Change */
+
+/**
+ * The form of a new or edited rule, the settings, and the test addresses.
+ * @param {{plan: Plan, edited: Rule|undefined, edit: (r?: Rule) => void, add: (f: Fault) => unknown, change: Change}}
+ *   props
+ */
+function Forms({ plan, edited, edit, add, change }) {
+  const { info } = useSession();
+  const asked = { ...ofAccount(), ...askedIn(usePlace().params) };
+  const save = async (/** @type {Fault} */ f) => {
+    const id = edited?.id;
+    if (await change(() => call('PUT', `/faults/${id}`, f), `Rule ${id} changed. Its counts restart at 0.`))
+      edit(undefined);
+  };
+  return [
+    div(
+      { class: 'columns' },
+      h(RuleForm, {
+        key: edited?.id ?? JSON.stringify(asked),
+        rule: edited ?? asked,
+        title: edited ? `Edit rule ${edited.id}` : 'Custom rule',
+        plan,
+        events: info?.events ?? [],
+        send: edited ? save : add,
+        cancel: edited && (() => edit(undefined)),
+      }),
+      h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'min_interval', change }),
+    ),
+    testAddresses(info?.test_addresses ?? []),
+  ];
+}
 
 /** @param {{r: Rule, actions: Action[], change: Change, edit: (r: Rule) => void}} props */
 const RuleRow = ({ r, actions, change, edit }) =>

@@ -2,7 +2,11 @@
 import { h, useState } from './vendor/preact.js';
 import { base, call } from './api.js';
 import { ofAccount, useSession } from './session.js';
-import { Choice, Copy, Doing, attempt, code, icon, press, quote, same, tags } from './ui.js';
+import { attempt, Doing } from './actions.js';
+import { Choice, same } from './controls.js';
+import { Copy } from './copy.js';
+import { code, icon, press, tags } from './elements.js';
+import { quote } from './programs.js';
 const { div, h2, p } = tags;
 
 const mail = {

@@ -3,7 +3,7 @@ import { h } from './vendor/preact.js';
 import { call } from './api.js';
 import { Create, words } from './create.js';
 import { ofAccount } from './session.js';
-import { counted, tags } from './ui.js';
+import { counted, tags } from './elements.js';
 /** @import { Part } from './types.js' */
 /**
  * @typedef {{email: string, tags?: string[], interests?: string[], custom_attributes?: {name: string, value:

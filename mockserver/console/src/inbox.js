@@ -1,6 +1,7 @@
 // The inbox: all sent messages, and buttons that simulate recipient actions.
 import { h, useEffect, useMemo, useState } from './vendor/preact.js';
-import { href, queryOf, text, useChanges, useRecord } from './api.js';
+import { href, queryOf, text, useRecord } from './api.js';
+import { useChanges } from './stream.js';
 import { Checks, useChecks } from './checks.js';
 import { First } from './first.js';
 import { useList } from './list.js';
@@ -10,15 +11,10 @@ import { act } from './recipients.js';
 import { Rows } from './rows.js';
 import { Selected, useSelection } from './selection.js';
 import { when } from './time.js';
+import { Doing } from './actions.js';
+import { Menu, Search, Tick } from './controls.js';
+import { Copy } from './copy.js';
 import {
-  Copy,
-  Doing,
-  Heading,
-  Menu,
-  Search,
-  Split,
-  Tabs,
-  Tick,
   chip,
   code,
   counted,
@@ -32,7 +28,8 @@ import {
   press,
   seen,
   tags,
-} from './ui.js';
+} from './elements.js';
+import { Heading, Split, Tabs } from './layout.js';
 import { accountFilter, useSession } from './session.js';
 import { Named, Why } from './why.js';
 import { markAllRead, markRead, setUnread, unreadOf, useUnread } from './unread.js';

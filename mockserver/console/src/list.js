@@ -1,7 +1,8 @@
 // Lists of any length, newest first. Each record has a place, and only the visible
 // records are loaded. The stream keeps them up to date.
 import { useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
-import { NoServer, changesAll, call, useChanges, useSoon } from './api.js';
+import { NoServer, call, useSoon } from './api.js';
+import { changesAll, useChanges } from './stream.js';
 
 /** The number of records per request, and of records that are loaded above and below the visible ones. */
 const pageSize = 200;

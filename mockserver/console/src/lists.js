@@ -7,23 +7,11 @@ import { Import, contactsPart, importInto, imported, pasted, rejected } from './
 import { useSearch } from './place.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
 import { when } from './time.js';
-import {
-  Doing,
-  Page,
-  Search,
-  attempt,
-  chip,
-  counted,
-  empty,
-  icon,
-  idOf,
-  loading,
-  loadingFailed,
-  num,
-  press,
-  seen,
-  tags,
-} from './ui.js';
+import { attempt, Doing } from './actions.js';
+import { Search } from './controls.js';
+import { idOf } from './copy.js';
+import { chip, counted, empty, icon, loading, loadingFailed, num, press, seen, tags } from './elements.js';
+import { Page } from './layout.js';
 /** @import { Counts, Fetched } from './types.js' */
 /** @typedef {{id: string, name: string, policy_accepted: boolean, created_on: string, contacts: Counts}} List */
 const { a, div, li, p, strong, ul } = tags;

@@ -9,7 +9,9 @@ import { useParam } from './place.js';
 import { State } from './state.js';
 import { accountFilter, useSession } from './session.js';
 import { Countdown, useNow, when } from './time.js';
-import { Choice, Page, counted, icon, loading, loadingFailed, num, seen, tags } from './ui.js';
+import { Choice } from './controls.js';
+import { counted, icon, loading, loadingFailed, num, seen, tags } from './elements.js';
+import { Page } from './layout.js';
 /** @import { Fetched, Minute, View, Waiting } from './types.js' */
 const { a, caption, details, div, h2, li, p, section, span, strong, summary, table, tbody, td, th, thead, tr, ul } =
   tags;
@@ -130,7 +132,7 @@ function parts(minutes, now, back) {
   return all;
 }
 
-/** @param {{view: View, minutes: number, words: string, pick: import('./ui.js').Child}} props */
+/** @param {{view: View, minutes: number, words: string, pick: import('./elements.js').Child}} props */
 function Timeline({ view, minutes, words, pick }) {
   const all = parts(view.minutes, useNow(), minutes);
   const each = minutes / columns;

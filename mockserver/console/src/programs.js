@@ -1,6 +1,6 @@
 // Requests as programs and commands.
 import { base, errorsIn, href } from './api.js';
-import { curl, quote, unseen } from './ui.js';
+import { unseen } from './elements.js';
 /** @import { FullRequest, Operation } from './types.js' */
 /** @typedef {{method: string, url: string, token: string, body: string}} Request */
 
@@ -8,6 +8,31 @@ import { curl, quote, unseen } from './ui.js';
 let loading;
 /** The operations of the API. @returns {Promise<Operation[]>} */
 export const load = () => (loading ??= fetch(href('/operations.json')).then(res => res.json()));
+
+/** A word quoted for a shell. @param {string} s */
+export const quote = s => `'${s.replaceAll("'", `'\\''`)}'`;
+
+/**
+ * A request as a curl command.
+ * @param {string} method
+ * @param {string} url
+ * @param {string[]} headers quoted for a shell
+ * @param {string} [body]
+ */
+export function curl(method, url, headers, body) {
+  const words = [
+    'curl -i',
+    method === 'HEAD' ? '-I' : `-X ${/^[A-Z]+$/.test(method) ? method : quote(method)}`,
+    /[[\]{}]/.test(url) && '-g',
+    /\/\.\.?(\/|\?|$)/.test(url) && '--path-as-is',
+    quote(url),
+  ];
+  return [
+    words.filter(Boolean).join(' '),
+    ...headers.map(h => `-H ${h}`),
+    ...(body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : []),
+  ].join(' \\\n  ');
+}
 
 /**
  * A request as a program or a command. Without a token, the Go program reads it from the environment.

@@ -1,6 +1,7 @@
 // Actions of recipients, on one message or on many in one request, and the text about their results.
 import { call } from './api.js';
-import { attempt, counted } from './ui.js';
+import { attempt } from './actions.js';
+import { counted } from './elements.js';
 /** @import { Acted } from './types.js' */
 
 /** @type {Record<string, string>} */

@@ -3,31 +3,14 @@ import { h } from './vendor/preact.js';
 import { base, call, errorsIn, useRecord } from './api.js';
 import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
-import { goOf } from './programs.js';
+import { curl, goOf } from './programs.js';
 import { Rows, rowLink } from './rows.js';
 import { took, when } from './time.js';
-import {
-  Choice,
-  Copy,
-  Doing,
-  Heading,
-  Search,
-  Split,
-  Tabs,
-  attempt,
-  chip,
-  curl,
-  empty,
-  grid,
-  icon,
-  idOf,
-  json,
-  loading,
-  num,
-  pairs,
-  press,
-  tags,
-} from './ui.js';
+import { attempt, Doing } from './actions.js';
+import { Choice, Search } from './controls.js';
+import { Copy, idOf } from './copy.js';
+import { chip, empty, grid, icon, json, loading, num, pairs, press, tags } from './elements.js';
+import { Heading, Split, Tabs } from './layout.js';
 import { accountFilter, useSession } from './session.js';
 /** @import { FullRequest, Request } from './types.js' */
 const { a, article, div, header, p, span, strong } = tags;

@@ -3,12 +3,12 @@ import { h, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact
 import { useDensity } from './density.js';
 import { link } from './place.js';
 import { tickOf } from './selection.js';
-import { empty, loading, num, tags } from './ui.js';
+import { empty, loading, num, tags } from './elements.js';
 /** @import { Selection } from './types.js' */
 /**
  * @typedef {import('./list.js').Row} Row
- * @typedef {import('./ui.js').VNode} VNode
- * @typedef {import('./ui.js').Child} Child
+ * @typedef {import('./elements.js').VNode} VNode
+ * @typedef {import('./elements.js').Child} Child
  */
 /** @typedef {{selection: Selection, name: (record: any) => string}} Select */
 const { a, div, li, p, ul } = tags;

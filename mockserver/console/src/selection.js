@@ -1,8 +1,9 @@
 // The selected records of a list, for one action on all of them.
 import { h, useRef, useState } from './vendor/preact.js';
-import { Doing, counted, iconButton, num, press, tags } from './ui.js';
+import { Doing } from './actions.js';
+import { counted, iconButton, num, press, tags } from './elements.js';
 /** @import { Selection } from './types.js' */
-/** @typedef {import('./ui.js').Child} Child @typedef {{id: string}} Row */
+/** @typedef {import('./elements.js').Child} Child @typedef {{id: string}} Row */
 const { input, label, span } = tags;
 
 /** The ids of the loaded rows. @param {(Row|undefined)[]|null} rows */

@@ -3,7 +3,10 @@
 // is on loopback.
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, href, useRested } from './api.js';
-import { Copy, chip, code, idOf, pairs, press, quote, tags, usePaste } from './ui.js';
+import { usePaste } from './controls.js';
+import { Copy, idOf } from './copy.js';
+import { chip, code, pairs, press, tags } from './elements.js';
+import { quote } from './programs.js';
 import { useSession } from './session.js';
 /** @import { FullDelivery } from './types.js' */
 /** @typedef {{valid: boolean, reason: string}} Verdict */
@@ -49,7 +52,7 @@ const VerifiedInput = ({ id, title, hint, value, onInput, verdict, right, wrong 
       id,
       class: 'mono',
       value,
-      onInput: (/** @type {import('./ui.js').Typed} */ e) => onInput(e.target.value),
+      onInput: (/** @type {import('./controls.js').Typed} */ e) => onInput(e.target.value),
       placeholder: hint,
       'aria-describedby': id + '-verdict',
       autocomplete: 'off',

@@ -1,7 +1,9 @@
 // The state of the server: its baseline, snapshots and resets. Each button needs at most one confirmation.
 import { h, useState } from './vendor/preact.js';
 import { call, callForAll, href, useFetch } from './api.js';
-import { Choice, Doing, FileButton, attempt, counted, icon, press, tags } from './ui.js';
+import { attempt, Doing } from './actions.js';
+import { Choice, FileButton } from './controls.js';
+import { counted, icon, press, tags } from './elements.js';
 import { accountFilter, useSession } from './session.js';
 /** @import { Fetched, Plan, Removal, View } from './types.js' */
 const { a, div, h2, p } = tags;

@@ -3,21 +3,11 @@ import { h, useState } from './vendor/preact.js';
 import { call, useFetch, useRested } from './api.js';
 import { useParam } from './place.js';
 import { whenUnix } from './time.js';
-import {
-  Doing,
-  Field,
-  Page,
-  Pager,
-  attempt,
-  empty,
-  icon,
-  loading,
-  loadingFailed,
-  press,
-  tags,
-  usePages,
-  useRanOut,
-} from './ui.js';
+import { attempt, Doing } from './actions.js';
+import { Field } from './controls.js';
+import { empty, icon, loading, loadingFailed, press, tags } from './elements.js';
+import { Page } from './layout.js';
+import { Pager, usePages, useRanOut } from './pager.js';
 import { ofAccount, useSession } from './session.js';
 /** @import { Fetched } from './types.js' */
 /**

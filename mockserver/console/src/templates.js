@@ -7,24 +7,11 @@ import { go, link } from './place.js';
 import { Rows, rowLink } from './rows.js';
 import { ofAccount, useSession } from './session.js';
 import { whenUnix } from './time.js';
-import {
-  Choice,
-  Field,
-  Heading,
-  Pager,
-  Split,
-  Tabs,
-  code,
-  empty,
-  idOf,
-  loading,
-  loadingFailed,
-  same,
-  seen,
-  tags,
-  usePages,
-  useRanOut,
-} from './ui.js';
+import { Choice, Field, same } from './controls.js';
+import { idOf } from './copy.js';
+import { code, empty, loading, loadingFailed, seen, tags } from './elements.js';
+import { Heading, Split, Tabs } from './layout.js';
+import { Pager, usePages, useRanOut } from './pager.js';
 /** @import { Fetched, Template } from './types.js' */
 /** @typedef {{data: Template[], pagination?: {count?: number}}} Page */
 const { article, div, fieldset, header, iframe, legend, p, pre, span, strong } = tags;
@@ -203,7 +190,7 @@ export function Filled({ t, at, source = at, tab }) {
 
 /**
  * The HTML in a frame with its own origin, without scripts and without network access.
- * @param {{title: string, src: string, width: string, children?: import('./ui.js').Child}} props width is the first
+ * @param {{title: string, src: string, width: string, children?: import('./elements.js').Child}} props width is the first
  *   width; children are further controls
  */
 export function Preview({ title, src, width: first, children }) {

@@ -2,22 +2,11 @@
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, useFetch } from './api.js';
 import { Track, state } from './deliveries.js';
-import {
-  Choice,
-  Doing,
-  Field,
-  Page,
-  Select,
-  attempt,
-  chip,
-  code,
-  icon,
-  press,
-  quote,
-  same,
-  submits,
-  tags,
-} from './ui.js';
+import { attempt, Doing } from './actions.js';
+import { Choice, Field, same, Select, submits } from './controls.js';
+import { chip, code, icon, press, tags } from './elements.js';
+import { Page } from './layout.js';
+import { quote } from './programs.js';
 import { useWebhooks } from './webhooks.js';
 /** @import { Fetched, FullDelivery, Webhook } from './types.js' */
 /** @typedef {{event: string, variant: string, summary: string, body: object}} Sample */
@@ -47,7 +36,7 @@ const editor = (text, setText) =>
       spellcheck: false,
       value: text,
       'aria-describedby': 'body-fault',
-      onInput: (/** @type {import('./ui.js').Typed} */ e) => setText(e.target.value),
+      onInput: (/** @type {import('./controls.js').Typed} */ e) => setText(e.target.value),
     }),
     p(
       { id: 'body-fault', class: 'verdict', role: 'status' },
@@ -136,6 +125,25 @@ const receiverFields = (to, set) => [
   }),
 ];
 
+/** The choice of a webhook. @param {Webhook[]} hooks @param {Webhook} chosen @param {(id: string) => void} choose */
+const webhookField = (hooks, chosen, choose) =>
+  h(Select, {
+    label: 'Webhook',
+    value: chosen.webhook_id,
+    onChange: choose,
+    options: hooks.map(w => [w.webhook_id, `${w.webhook_id}: ${w.url}`]),
+  });
+
+/** The label of the command. @param {Sample} sample @param {string} text */
+const labelOf = (sample, text) =>
+  text === pretty(sample.body) ? 'Shell command' : 'Shell command for the unedited sample';
+
+/** @type {[string, string][]} */
+const kinds = [
+  ['webhook', 'A webhook'],
+  ['url', 'A URL'],
+];
+
 /** @param {{hooks: Webhook[], text: string, sample?: Sample}} props */
 function Destination({ hooks, text, sample }) {
   const [kind, setKind] = useState('webhook');
@@ -155,27 +163,13 @@ function Destination({ hooks, text, sample }) {
       },
     );
   };
-  const edited = text !== (sample && pretty(sample.body));
   const [url, hash] = target ? [target.url, target.hash_function ?? 'sha256'] : [to.url || 'URL', to.hash];
   return form(
     { class: 'card form', onSubmit: submits(send) },
     h2('Target'),
-    h(Choice, {
-      label: 'Destination',
-      value: target ? 'webhook' : 'url',
-      onChange: setKind,
-      options: [
-        ['webhook', 'A webhook'],
-        ['url', 'A URL'],
-      ],
-    }),
+    h(Choice, { label: 'Destination', value: target ? 'webhook' : 'url', onChange: setKind, options: kinds }),
     target
-      ? h(Select, {
-          label: 'Webhook',
-          value: target.webhook_id,
-          onChange: setHook,
-          options: hooks.map(w => [w.webhook_id, `${w.webhook_id}: ${w.url}`]),
-        })
+      ? webhookField(hooks, target, setHook)
       : [
           kind === 'webhook' && p({ class: 'dim' }, 'This account has no webhooks. Create one first.'),
           receiverFields(to, setTo),
@@ -190,11 +184,7 @@ function Destination({ hooks, text, sample }) {
       ),
     ),
     sent && h(Sent, { key: sent, id: sent }),
-    sample &&
-      div(
-        div({ class: 'label' }, edited ? 'Shell command for the unedited sample' : 'Shell command'),
-        code(shell(sample, url, hash)),
-      ),
+    sample && div(div({ class: 'label' }, labelOf(sample, text)), code(shell(sample, url, hash))),
   );
 }
 

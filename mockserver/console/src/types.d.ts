@@ -1,5 +1,5 @@
 // The types of the records that the console shows. Browsers do not load this file.
-import type { toast } from './ui.js';
+import type { toast } from './actions.js';
 import type { Child } from './vendor/preact.js';
 
 export type Header = { name: string; value: string };

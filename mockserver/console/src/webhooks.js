@@ -2,7 +2,11 @@
 import { h } from './vendor/preact.js';
 import { call, everyPage, useFetch } from './api.js';
 import { Create, number } from './create.js';
-import { Copy, Doing, Heading, attempt, chip, empty, loading, loadingFailed, press, same, tags } from './ui.js';
+import { attempt, Doing } from './actions.js';
+import { same } from './controls.js';
+import { Copy } from './copy.js';
+import { chip, empty, loading, loadingFailed, press, tags } from './elements.js';
+import { Heading } from './layout.js';
 import { ofAccount, useSession } from './session.js';
 /** @import { Fetched, Webhook } from './types.js' */
 const { article, div, header, label, li, ol, p, span, strong, ul } = tags;

@@ -5,7 +5,7 @@ import { state } from './contacts.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
 import { matching } from './suppressed.js';
 import { when, whenUnix } from './time.js';
-import { chip, counted, linkLine, loadingFailed, seen, tags } from './ui.js';
+import { chip, counted, linkLine, loadingFailed, seen, tags } from './elements.js';
 /** @import { Fetched, Found } from './types.js' */
 const { a, h3, p, section, span, ul } = tags;
 

@@ -188,7 +188,7 @@ function enqueueRender(c) {
     (prevDebounce || queueMicrotask)(process);
   }
 }
-var depthSort = (a16, b) => a16._vnode._depth - b._vnode._depth;
+var depthSort = (a18, b) => a18._vnode._depth - b._vnode._depth;
 function process() {
   try {
     let c, l = 1;
@@ -759,14 +759,14 @@ function diff(parentDom, newVNode, oldVNode, globalContext, namespace, excessDom
   if (tmp = options_default.diffed) tmp(newVNode);
   return oldDom;
 }
-function rangeEnd(start, nodes) {
-  if (start && start.nodeType == 8 && start.data.startsWith("$s")) {
-    for (let depth = 1; start = start.nextSibling; ) {
-      if (start.nodeType == 8) {
-        if (start.data.startsWith("$s")) depth++;
-        else if (start.data.startsWith("/$s") && !--depth) return start;
+function rangeEnd(start2, nodes) {
+  if (start2 && start2.nodeType == 8 && start2.data.startsWith("$s")) {
+    for (let depth = 1; start2 = start2.nextSibling; ) {
+      if (start2.nodeType == 8) {
+        if (start2.data.startsWith("$s")) depth++;
+        else if (start2.data.startsWith("/$s") && !--depth) return start2;
       }
-      if (nodes) nodes.push(start);
+      if (nodes) nodes.push(start2);
     }
   }
 }
@@ -1316,10 +1316,6 @@ async function callForAll(method, path3, body) {
 var request = (path3, init) => fetch(root + path3, init).catch(() => {
   throw new NoServer("The server does not respond.");
 });
-var lost = () => fetch(root + "/health").then(
-  (res) => res.ok ? "The connection to the server was lost." : `${location.origin}${root}/health responds with ${res.status}: is the mock server running, and is this its path?`,
-  () => `${location.host} does not respond.`
-);
 var exact = (_, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source ?? value : value;
 function summary(status, body) {
   try {
@@ -1339,98 +1335,14 @@ var errorsIn = (body) => JSON.parse(body).detail.map((d) => ({
 }));
 var text = async (path3) => (await request(path3)).text();
 var href = (path3) => root + path3;
-var live = {
-  state: "connecting",
-  why: "",
-  // the reason why the connection is lost
-  paused: false,
-  /** @type {Change[]} */
-  held: [],
-  /** @type {Set<(changes: Change[]) => void>} */
-  listeners: /* @__PURE__ */ new Set(),
-  /** @type {EventSource|null} */
-  source: null,
-  timer: 0,
-  start() {
-    document.addEventListener("visibilitychange", () => document.hidden ? this.close() : this.open());
-    addEventListener("pagehide", () => this.close());
-    this.open();
-  },
-  open() {
-    if (this.source) return;
-    this.source = new EventSource(root + "/stream");
-    this.source.addEventListener("hello", () => {
-      this.state = "live";
-      this.give([{ kind: "hello" }]);
-    });
-    this.source.addEventListener("change", (e) => {
-      this.held.push(JSON.parse(e.data));
-      if (this.held.length > 5e3) this.held = [{ kind: "state" }];
-      this.timer ||= window.setTimeout(() => {
-        this.timer = 0;
-        this.flush();
-      }, 60);
-    });
-    this.source.onerror = () => {
-      this.state = "lost";
-      this.give([]);
-      lost().then((why) => {
-        this.why = why;
-        this.give([]);
-      });
-      if (this.source?.readyState === EventSource.CLOSED) {
-        this.source = null;
-        setTimeout(() => document.hidden || this.open(), 2e3);
-      }
-    };
-  },
-  close() {
-    this.source?.close();
-    this.source = null;
-  },
-  flush() {
-    this.give(this.paused ? [] : this.held.splice(0));
-  },
-  /** @param {boolean} on */
-  pause(on) {
-    this.paused = on;
-    this.flush();
-  },
-  /** @param {Change[]} changes */
-  give(changes) {
-    for (const f of this.listeners) f(changes);
-  }
-};
-function useChanges(f) {
-  const latest = useRef(f);
-  latest.current = f;
-  useEffect(() => {
-    const g = (changes) => latest.current(changes);
-    live.listeners.add(g);
-    return () => {
-      live.listeners.delete(g);
-    };
-  }, []);
-}
-function useConnection() {
-  const [state5, set2] = useState(live.state);
-  useChanges(() => set2(live.state));
-  return state5;
-}
-function useLoss() {
-  const [why, set2] = useState(live.why);
-  useChanges(() => set2(live.why));
-  return why;
-}
-var changesAll = (c) => c.kind === "hello" || c.kind === "state";
 function useSoon(f, ms) {
   const latest = useRef(f);
-  const timer = useRef(0);
+  const timer2 = useRef(0);
   latest.current = f;
-  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => () => clearTimeout(timer2.current), []);
   return () => {
-    timer.current ||= window.setTimeout(() => {
-      timer.current = 0;
+    timer2.current ||= window.setTimeout(() => {
+      timer2.current = 0;
       latest.current();
     }, ms);
   };
@@ -1488,38 +1400,96 @@ function useRecord(path3, summary4) {
   useEffect(reload, [path3, summary4]);
   return { record, error };
 }
-function useFetch(path3, kinds3, get = once) {
+function useFetch(path3, kinds4, get = once) {
   const got = useLoaded(path3, get);
   const soon = useSoon(got.reload, 200);
   useChanges((changes) => {
-    if (kinds3.length && changes.some((c) => changesAll(c) || kinds3.includes(c.kind))) soon();
+    if (kinds4.length && changes.some((c) => changesAll(c) || kinds4.includes(c.kind))) soon();
   });
   useEffect(got.reload, [path3]);
   return got;
 }
 
-// src/density.js
-var root2 = document.documentElement;
+// src/stream.js
+var live = { state: "connecting", why: "", paused: false, held: (
+  /** @type {Change[]} */
+  []
+) };
 var listeners = /* @__PURE__ */ new Set();
-var density = () => root2.dataset.density ?? "";
-function setDensity(value) {
-  if (value !== "compact" && value !== "comfortable") return;
-  root2.dataset.density = value;
-  localStorage.setItem("density", value);
-  for (const f of listeners) f();
+var source = null;
+var timer = 0;
+function start() {
+  document.addEventListener("visibilitychange", () => document.hidden ? close() : open());
+  addEventListener("pagehide", close);
+  open();
 }
-function useDensity() {
-  const [value, set2] = useState(density());
+function open() {
+  if (source) return;
+  source = new EventSource(href("/stream"));
+  source.addEventListener("hello", () => {
+    live.state = "live";
+    give([{ kind: "hello" }]);
+  });
+  source.addEventListener("change", (e) => hold(JSON.parse(e.data)));
+  source.onerror = () => {
+    live.state = "lost";
+    give([]);
+    lost().then((why) => {
+      live.why = why;
+      give([]);
+    });
+    if (source?.readyState === EventSource.CLOSED) {
+      source = null;
+      setTimeout(() => document.hidden || open(), 2e3);
+    }
+  };
+}
+function close() {
+  source?.close();
+  source = null;
+}
+function hold(change) {
+  live.held.push(change);
+  if (live.held.length > 5e3) live.held = [{ kind: "state" }];
+  timer ||= window.setTimeout(() => {
+    timer = 0;
+    flush();
+  }, 60);
+}
+var flush = () => give(live.paused ? [] : live.held.splice(0));
+function pause(on) {
+  live.paused = on;
+  flush();
+}
+function give(changes) {
+  for (const f of listeners) f(changes);
+}
+var lost = () => fetch(href("/health")).then(
+  (res) => res.ok ? "The connection to the server was lost." : `${location.origin}${href("/health")} responds with ${res.status}: is the mock server running, and is this its path?`,
+  () => `${location.host} does not respond.`
+);
+function useChanges(f) {
+  const latest = useRef(f);
+  latest.current = f;
   useEffect(() => {
-    const f = () => set2(density());
-    listeners.add(f);
-    f();
+    const g = (changes) => latest.current(changes);
+    listeners.add(g);
     return () => {
-      listeners.delete(f);
+      listeners.delete(g);
     };
   }, []);
-  return value;
 }
+function useConnection() {
+  const [state5, set2] = useState(live.state);
+  useChanges(() => set2(live.state));
+  return state5;
+}
+function useLoss() {
+  const [why, set2] = useState(live.why);
+  useChanges(() => set2(live.why));
+  return why;
+}
+var changesAll = (c) => c.kind === "hello" || c.kind === "state";
 
 // src/icons.js
 var paths = {
@@ -1567,87 +1537,7 @@ var paths = {
   keyboard: "M1.5 4h13v8h-13zM4 6.5h.3M6.5 6.5h.3M9 6.5h.3M11.5 6.5h.3M4.5 9.5h7"
 };
 
-// src/place.js
-var pathOf = (hash) => hash.split("?", 1)[0];
-var within = (whole, part) => (pathOf(part) + "/").startsWith(pathOf(whole) + "/");
-var last = { at: (
-  /** @type {any} */
-  null
-) };
-function read() {
-  const { hash } = location;
-  if (hash !== last.hash) last = { hash, at: parse(hash.slice(1)) };
-  return last.at;
-}
-function parse(hash) {
-  const path3 = pathOf(hash);
-  const [, name4, id, tab] = path3.split("/").map(plain);
-  return { path: path3, name: name4, id, tab, params: new URLSearchParams(hash.slice(path3.length + 1)) };
-}
-function plain(s) {
-  try {
-    return decodeURIComponent(s);
-  } catch {
-    return s;
-  }
-}
-var listeners2 = /* @__PURE__ */ new Set();
-var notify = () => {
-  for (const f of listeners2) f(read());
-};
-addEventListener("hashchange", notify);
-function go(hash) {
-  history.replaceState(null, "", hash);
-  notify();
-}
-function link(path3) {
-  const query = read().params.toString();
-  return `#/${path3}` + (query && "?" + query);
-}
-function usePlace() {
-  const [at, set2] = useState(read);
-  useEffect(() => {
-    listeners2.add(set2);
-    set2(read());
-    return () => {
-      listeners2.delete(set2);
-    };
-  }, []);
-  return at;
-}
-function setParams(changed) {
-  const { path: path3, params: now2 } = read();
-  const params = new URLSearchParams(now2);
-  for (const [name4, value] of Object.entries(changed)) value ? params.set(name4, value) : params.delete(name4);
-  go(`#${path3 || "/"}` + (params.size ? `?${params}` : ""));
-}
-function useParam(name4) {
-  return [usePlace().params.get(name4) ?? "", (value) => setParams({ [name4]: value })];
-}
-function useSearch() {
-  const [query, setQuery] = useParam("q");
-  const [typed, type] = useState(query);
-  const own = useRef(query);
-  const rested = useRested(typed);
-  useEffect(() => {
-    if (query !== own.current) type(own.current = query);
-  }, [query]);
-  useEffect(() => {
-    if (rested !== own.current) setQuery(own.current = rested);
-  }, [rested]);
-  return { typed, type, query };
-}
-function useShared(name4, value, set2) {
-  const { path: path3, params } = usePlace();
-  const seen2 = params.get(name4);
-  useEffect(() => {
-    const query = read().params.get(name4);
-    if (query && query !== value) set2(query);
-    else if (value && !query) setParams({ [name4]: value });
-  }, [path3, seen2, value]);
-}
-
-// src/ui.js
+// src/elements.js
 var isProps = (x) => x?.constructor === Object;
 var tags = (
   /** @type {Record<string, Tag>} */
@@ -1658,38 +1548,7 @@ var tags = (
     }
   )
 );
-var {
-  a,
-  button,
-  dd,
-  div,
-  dl,
-  dt,
-  fieldset,
-  h1,
-  h2,
-  header,
-  input,
-  kbd,
-  label,
-  legend,
-  li,
-  option,
-  p,
-  path,
-  pre,
-  section,
-  select,
-  small,
-  span,
-  svg,
-  table,
-  tbody,
-  td,
-  th,
-  thead,
-  tr
-} = tags;
+var { a, button, dd, div, dl, dt, h2, li, p, path, pre, span, svg, table, tbody, td, th, thead, tr } = tags;
 var icon = (name4, title) => svg(
   {
     class: "icon",
@@ -1720,143 +1579,7 @@ var iconButton = (sign, name4, onClick, more) => button({ type: "button", class:
 var loading = () => div({ class: "loading", "aria-busy": "true" });
 var loadingFailed = (error) => empty("warn", "Loading failed", error);
 var num = (n) => n.toLocaleString("en");
-var same = (values) => values.map((v) => [v, v]);
-async function copy(value) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(value);
-  const box = document.createElement("textarea");
-  box.value = value;
-  document.body.append(box);
-  box.select();
-  document.execCommand("copy");
-  box.remove();
-}
-function Copy({ value, label: label8, text: text2 }) {
-  const [done, setDone] = useState(false);
-  const onClick = async () => {
-    await copy(typeof value === "string" ? value : await value());
-    setDone(true);
-    setTimeout(() => setDone(false), 1200);
-  };
-  return button(
-    { type: "button", class: text2 ? "button" : "bare", onClick, "aria-label": text2 ? void 0 : label8, title: label8 },
-    icon(done ? "check" : "copy"),
-    text2
-  );
-}
-var idOf = (id, title, text2 = id) => span({ class: "id" }, text2, createElement(Copy, { value: id, label: title }));
-function Doing({ label: name4, class: kind2 = "doing", children }) {
-  return fieldset({ class: kind2, "aria-label": name4, disabled: useConnection() === "lost" }, children);
-}
-function Tabs({ label: label8, tabs, value, onChange }) {
-  const id = useId();
-  const now2 = tabs.find((t) => t.id === value) ?? tabs[0];
-  const onKeyDown = (e) => {
-    const step2 = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
-    if (!step2) return;
-    e.preventDefault();
-    const at = tabs.findIndex((t) => id + t.id === /** @type {Element} */
-    e.target.id);
-    const next = tabs[(at + step2 + tabs.length) % tabs.length];
-    onChange(next.id);
-    document.getElementById(id + next.id)?.focus();
-  };
-  return div(
-    { class: "tabs" },
-    div(
-      { class: "tablist", role: "tablist", "aria-label": label8, onKeyDown },
-      tabs.map(
-        (t) => button(
-          {
-            type: "button",
-            role: "tab",
-            key: t.id,
-            id: id + t.id,
-            "aria-selected": String(t === now2),
-            "aria-controls": t === now2 ? id + "panel" : void 0,
-            tabindex: t === now2 ? 0 : -1,
-            onClick: () => onChange(t.id)
-          },
-          t.label,
-          t.count ? span({ class: "count" }, t.count) : null
-        )
-      )
-    ),
-    div(
-      {
-        class: "tabpanel",
-        role: "tabpanel",
-        id: id + "panel",
-        "aria-labelledby": id + now2.id,
-        key: now2.id,
-        tabindex: 0
-      },
-      now2.panel()
-    )
-  );
-}
-function Choice({ label: name4, options: options3, value, onChange }) {
-  const group = useId();
-  return fieldset(
-    { class: "choice" },
-    legend({ class: "hidden" }, name4),
-    options3.map(
-      ([v, text2]) => label(
-        { key: v },
-        input({ type: "radio", name: group, checked: v === value, onChange: () => onChange(v) }),
-        span(text2)
-      )
-    )
-  );
-}
 var key = (name4) => name4 && { "data-key": name4, "aria-keyshortcuts": name4, title: `Key: ${name4}` };
-function Menu({ label: label8, sign, keyed, atOnce, bare, items, onPick }) {
-  const id = useId();
-  const box = useRef(
-    /** @type {HTMLElement|null} */
-    null
-  );
-  const buttons = () => [...box.current?.querySelectorAll("button") ?? []];
-  const onKeyDown = (e) => {
-    const step2 = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
-    if (!step2) return;
-    e.preventDefault();
-    const all = buttons();
-    all[(all.findIndex((b) => b === document.activeElement) + step2 + all.length) % all.length]?.focus();
-  };
-  const onToggle = (e) => {
-    box.current?.previousElementSibling?.scrollIntoView({ block: "nearest", inline: "nearest" });
-    if (e.newState === "open") buttons()[0]?.focus({ preventScroll: true });
-  };
-  const pick = (v) => {
-    box.current?.hidePopover();
-    onPick(v);
-  };
-  return [
-    atOnce ? span(
-      { class: "split" },
-      press(sign, label8, () => onPick(atOnce), key(keyed)),
-      button(
-        { type: "button", class: "button", popovertarget: id, "aria-label": `${label8}: more`, title: "More" },
-        icon("down")
-      )
-    ) : bare ? button({ type: "button", class: "bare", popovertarget: id, "aria-label": label8, title: label8 }, icon(sign)) : button(
-      { type: "button", class: "button", popovertarget: id, ...key(keyed) },
-      icon(sign),
-      label8,
-      icon("down")
-    ),
-    div(
-      { popover: "auto", id, class: "menu", ref: box, onKeyDown, onToggle },
-      items.map(
-        (it) => button(
-          { type: "button", key: it.value, onClick: () => pick(it.value) },
-          span(it.label),
-          it.note && small(it.note)
-        )
-      )
-    )
-  ];
-}
 function json(raw, indent) {
   let shown3 = raw;
   if (indent)
@@ -1886,263 +1609,12 @@ var grid = (heads, rows) => table(
   )
 );
 var linkLine = (id, to, sign, ...parts2) => li({ key: id }, a({ href: to }, icon(sign), ...parts2));
-function Split({ title, count, open, home, side, tools: tools2, list, detail }) {
-  return [
-    section(
-      { class: "list", "aria-label": title, "data-open": open },
-      header(
-        h1(title),
-        count !== void 0 && span({ class: "count" }, num(count)),
-        span({ class: "side" }, side, createElement(Density, {}))
-      ),
-      tools2,
-      list
-    ),
-    section(
-      { class: "detail", tabindex: -1, "aria-label": "Details", "data-open": open },
-      open && h1({ class: "back" }, a({ href: home }, icon("back"), title)),
-      detail
-    )
-  ];
-}
-var Page = ({ title, count, side, children }) => section(
-  { class: "page", tabindex: 0, "aria-label": title },
-  header(
-    h1(title),
-    count !== void 0 && span({ class: "count" }, num(count)),
-    side && span({ class: "side" }, side)
-  ),
-  children
-);
-function Density() {
-  const compact = useDensity() === "compact";
-  return iconButton(
-    compact ? "rows" : "list",
-    "Compact rows",
-    () => setParams({ density: compact ? "comfortable" : "compact" }),
-    { "aria-pressed": String(compact), title: compact ? "Multi-line rows" : "Single-line rows" }
-  );
-}
-function Heading({ text: text2, sign }) {
-  const el = useRef(
-    /** @type {HTMLElement|null} */
-    null
-  );
-  useEffect(() => {
-    if (narrow()) el.current?.focus();
-  }, []);
-  return h2({ tabindex: -1, dir: "auto", ref: el, title: text2 }, sign, seen(text2));
-}
-var phone = matchMedia("(max-width: 860px)");
-var narrow = () => phone.matches;
-function useNarrow() {
-  const [is, set2] = useState(narrow());
-  useEffect(() => {
-    const f = () => set2(narrow());
-    phone.addEventListener("change", f);
-    return () => phone.removeEventListener("change", f);
-  }, []);
-  return is;
-}
-var fields = "input:not([type=radio], [type=checkbox]), textarea, select";
-var FileButton = ({ text: text2, label: name4, accept, onFile }) => label(
-  { class: "button file" },
-  icon("page"),
-  text2,
-  input({
-    type: "file",
-    accept,
-    "aria-label": name4,
-    onChange: (e) => {
-      const [file] = e.target.files ?? [];
-      e.target.value = "";
-      if (file) onFile(file);
-    }
-  })
-);
-function usePaste(f) {
-  const latest = useRef(f);
-  latest.current = f;
-  useEffect(() => {
-    if (!f) return;
-    const g = (e) => {
-      if (document.activeElement?.closest(fields) || document.querySelector("dialog[open], :popover-open")) return;
-      e.preventDefault();
-      latest.current?.(e.clipboardData?.getData("text") ?? "");
-    };
-    addEventListener("paste", g);
-    return () => removeEventListener("paste", g);
-  }, [!f]);
-}
-var Search = ({ search, label: name4 }) => div(
-  { class: "search" },
-  icon("search"),
-  input({
-    type: "search",
-    id: "filter",
-    "aria-label": name4,
-    placeholder: name4,
-    value: search.typed,
-    onInput: (e) => search.type(e.target.value)
-  }),
-  kbd({ "aria-hidden": "true" }, "/")
-);
-function Select({ label: name4, options: options3, value, onChange, id, hidden }) {
-  const made = useId();
-  const mine = id ?? made;
-  return div(
-    { class: "pick" },
-    label({ for: mine, class: hidden ? "hidden" : "" }, name4),
-    select(
-      { id: mine, value, onChange: (e) => onChange(e.target.value) },
-      options3.map(([v, text2]) => option({ key: v, value: v, selected: v === value }, text2))
-    )
-  );
-}
-function Field({ label: name4, value, onInput, hint, type, list, mono, min, max, step: step2 }) {
-  const id = useId();
-  return div(
-    { class: "pick" },
-    label({ for: id }, name4),
-    input({
-      id,
-      type: type ?? "text",
-      value,
-      list,
-      min,
-      max,
-      step: step2,
-      placeholder: hint,
-      class: mono ? "mono" : "",
-      autocomplete: "off",
-      spellcheck: false,
-      onInput: (e) => onInput(e.target.value)
-    })
-  );
-}
-var Tick = ({ label: name4, checked, onChange, kind: kind2, more }) => label(
-  { class: kind2 ?? "tick" },
-  input({
-    ...more,
-    type: "checkbox",
-    role: kind2 === "switch" ? "switch" : void 0,
-    checked,
-    onChange: (e) => onChange(e.target.checked)
-  }),
-  span(name4)
-);
-var submits = (f) => (e) => {
-  e.preventDefault();
-  f();
-};
-var optionsOf = (all, option3) => all.map(option3);
 var empty = (sign, title, ...words2) => div({ class: "empty" }, icon(sign), h2(title), p(...words2));
-var show = (_) => {
-};
-var toast = (text2, link2, undo) => show({ text: text2, link: link2, undo, key: Date.now() });
-async function attempt(what3, done) {
-  try {
-    toast(...done(await what3()));
-    return true;
-  } catch (e) {
-    toast(e instanceof Error ? e.message : String(e));
-    return false;
-  }
-}
-function Toasts() {
-  const [t, set2] = useState(
-    /** @type {ToastContent|null} */
-    null
-  );
-  useEffect(() => {
-    show = set2;
-  }, []);
-  useEffect(() => {
-    if (!t) return;
-    const x = setTimeout(() => set2(null), t.undo ? 12e3 : 6e3);
-    return () => clearTimeout(x);
-  }, [t]);
-  const { undo, link: link2 } = t ?? {};
-  return div(
-    { class: "toasts", role: "status" },
-    t && div(
-      { class: "toast", key: t.key },
-      span(typeof t.text === "string" ? seen(t.text) : t.text),
-      link2 && a({ href: link2[1] }, link2[0]),
-      undo && button(
-        {
-          type: "button",
-          "aria-keyshortcuts": "z",
-          title: "Key: z",
-          onClick: () => attempt(undo, () => ["Undone."])
-        },
-        "Undo"
-      )
-    )
-  );
-}
-var pagesOf = (count, perPage4) => Math.max(1, Math.ceil(count / perPage4));
-function usePages(query, perPage4) {
-  const [shown3, show2] = useParam("page");
-  const before = useRef(query);
-  const setPage = (n) => show2(n > 1 ? String(n) : "");
-  useEffect(() => {
-    if (before.current !== query) setPage(1);
-    before.current = query;
-  }, [query]);
-  return { page: Math.max(1, Math.trunc(Number(shown3)) || 1), setPage, perPage: perPage4 };
-}
-function useRanOut({ page: page2, setPage, perPage: perPage4 }, got) {
-  const out = !!got && !got.data.length && page2 > 1;
-  useEffect(() => {
-    if (out) setPage(Math.min(page2 - 1, pagesOf(got?.pagination?.count ?? 0, perPage4)));
-  }, [out, got]);
-  return out;
-}
-function Pager({ pages: { page: page2, setPage, perPage: perPage4 }, count }) {
-  const last2 = pagesOf(count, perPage4);
-  if (last2 === 1) return null;
-  return div(
-    { class: "pager", role: "group", "aria-label": "Pages" },
-    press("back", "Previous", () => setPage(page2 - 1), { disabled: page2 === 1 }),
-    label(
-      span({ class: "hidden" }, "Page"),
-      input({
-        type: "number",
-        min: 1,
-        max: last2,
-        value: page2,
-        onChange: (e) => setPage(Math.min(last2, Math.max(1, Math.trunc(Number(e.target.value)) || 1)))
-      })
-    ),
-    span({ class: "num dim" }, `of ${num(last2)}`),
-    button(
-      { type: "button", class: "button", disabled: page2 >= last2, onClick: () => setPage(page2 + 1) },
-      "Next",
-      icon("next")
-    )
-  );
-}
-var quote = (s) => `'${s.replaceAll("'", `'\\''`)}'`;
-function curl(method, url, headers, body) {
-  const words2 = [
-    "curl -i",
-    method === "HEAD" ? "-I" : `-X ${/^[A-Z]+$/.test(method) ? method : quote(method)}`,
-    /[[\]{}]/.test(url) && "-g",
-    /\/\.\.?(\/|\?|$)/.test(url) && "--path-as-is",
-    quote(url)
-  ];
-  return [
-    words2.filter(Boolean).join(" "),
-    ...headers.map((h) => `-H ${h}`),
-    ...body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : []
-  ].join(" \\\n  ");
-}
 var counted = (n, one, many = one + "s") => `${num(n)} ${n === 1 ? one : many}`;
 
 // src/chart.js
 var { i, span: span2, svg: svg2, table: table2, tbody: tbody2, td: td2, th: th2, tr: tr2 } = tags;
-function Bars({ label: label8, bars }) {
+function Bars({ label: label9, bars }) {
   const most5 = Math.max(1, ...bars.map((b) => b.n));
   const wide = 10;
   const high = 100;
@@ -2159,7 +1631,7 @@ function Bars({ label: label8, bars }) {
       viewBox: `0 0 ${bars.length * wide} ${high}`,
       preserveAspectRatio: "none",
       role: "img",
-      "aria-label": label8
+      "aria-label": label9
     },
     bars.map(
       ({ n, bad: bad3, title }, at) => n > 0 && createElement("g", { key: at }, createElement("title", null, title), bar(at, n, "all"), bar(at, bad3 ?? 0, "bad"))
@@ -2172,8 +1644,8 @@ var share = (n, of, kind2) => svg2(
   createElement("rect", { class: "rest", width: 100, height: 10 }),
   n > 0 && createElement("rect", { class: kind2, width: Math.max(1, n / (of || 1) * 100), height: 10 })
 );
-var Shares = ({ label: label8, of, rows }) => table2(
-  { class: "shares", "aria-label": label8 },
+var Shares = ({ label: label9, of, rows }) => table2(
+  { class: "shares", "aria-label": label9 },
   tbody2(
     rows.map(
       ([name4, n, kind2]) => tr2(
@@ -2205,17 +1677,17 @@ function Whole({ parts: parts2 }) {
     })
   );
 }
-var legend2 = (kind2, word) => span2({ class: "legend" }, i({ class: kind2, "aria-hidden": "true" }), word);
+var legend = (kind2, word) => span2({ class: "legend" }, i({ class: kind2, "aria-hidden": "true" }), word);
 
 // src/session.js
 var session = { info: (
   /** @type {Info|null} */
   null
 ), account: "" };
-var listeners3 = /* @__PURE__ */ new Set();
-var notify2 = () => {
+var listeners2 = /* @__PURE__ */ new Set();
+var notify = () => {
   limitTo(accountFilter());
-  for (const f of listeners3) f();
+  for (const f of listeners2) f();
 };
 async function look() {
   const info = (
@@ -2223,27 +1695,27 @@ async function look() {
     await call("GET", "/info").catch(() => null)
   );
   if (!info) return;
-  const all = info.accounts.map((a16) => String(a16.account_id));
+  const all = info.accounts.map((a18) => String(a18.account_id));
   const before = sessionStorage.getItem("account") ?? "";
   session.info = info;
   session.account = all.includes(before) ? before : all[0] ?? "";
-  notify2();
+  notify();
 }
 function choose(account2) {
-  if (!session.info?.accounts.some((a16) => String(a16.account_id) === account2)) return;
+  if (!session.info?.accounts.some((a18) => String(a18.account_id) === account2)) return;
   session.account = account2;
   sessionStorage.setItem("account", account2);
-  notify2();
+  notify();
 }
 function useSession() {
   const [, set2] = useState(0);
   const seen2 = session.info;
   useEffect(() => {
     const f = () => set2((n) => n + 1);
-    listeners3.add(f);
+    listeners2.add(f);
     if (session.info !== seen2) f();
     return () => {
-      listeners3.delete(f);
+      listeners2.delete(f);
     };
   }, []);
   return session;
@@ -2251,22 +1723,230 @@ function useSession() {
 var accountFilter = () => (session.info?.accounts.length ?? 0) > 1 ? session.account : "";
 var ofAccount = (path3) => session.account && `/accounts/${session.account}/api${path3}`;
 
+// src/actions.js
+var { a: a2, button: button2, div: div2, fieldset, span: span3 } = tags;
+function Doing({ label: name4, class: kind2 = "doing", children }) {
+  return fieldset({ class: kind2, "aria-label": name4, disabled: useConnection() === "lost" }, children);
+}
+var show = (_) => {
+};
+var toast = (text2, link2, undo) => show({ text: text2, link: link2, undo, key: Date.now() });
+async function attempt(what3, done) {
+  try {
+    toast(...done(await what3()));
+    return true;
+  } catch (e) {
+    toast(e instanceof Error ? e.message : String(e));
+    return false;
+  }
+}
+function Toasts() {
+  const [t, set2] = useState(
+    /** @type {ToastContent|null} */
+    null
+  );
+  useEffect(() => {
+    show = set2;
+  }, []);
+  useEffect(() => {
+    if (!t) return;
+    const x = setTimeout(() => set2(null), t.undo ? 12e3 : 6e3);
+    return () => clearTimeout(x);
+  }, [t]);
+  const { undo, link: link2 } = t ?? {};
+  return div2(
+    { class: "toasts", role: "status" },
+    t && div2(
+      { class: "toast", key: t.key },
+      span3(typeof t.text === "string" ? seen(t.text) : t.text),
+      link2 && a2({ href: link2[1] }, link2[0]),
+      undo && button2(
+        {
+          type: "button",
+          "aria-keyshortcuts": "z",
+          title: "Key: z",
+          onClick: () => attempt(undo, () => ["Undone."])
+        },
+        "Undo"
+      )
+    )
+  );
+}
+
+// src/controls.js
+var { button: button3, div: div3, fieldset: fieldset2, input, kbd, label, legend: legend2, option, select, small, span: span4 } = tags;
+var same = (values) => values.map((v) => [v, v]);
+function Choice({ label: name4, options: options3, value, onChange }) {
+  const group = useId();
+  return fieldset2(
+    { class: "choice" },
+    legend2({ class: "hidden" }, name4),
+    options3.map(
+      ([v, text2]) => label(
+        { key: v },
+        input({ type: "radio", name: group, checked: v === value, onChange: () => onChange(v) }),
+        span4(text2)
+      )
+    )
+  );
+}
+function Menu({ label: label9, sign, keyed, atOnce, bare, items, onPick }) {
+  const id = useId();
+  const box = useRef(
+    /** @type {HTMLElement|null} */
+    null
+  );
+  const buttons = () => [...box.current?.querySelectorAll("button") ?? []];
+  const onKeyDown = (e) => {
+    const step2 = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+    if (!step2) return;
+    e.preventDefault();
+    const all = buttons();
+    all[(all.findIndex((b) => b === document.activeElement) + step2 + all.length) % all.length]?.focus();
+  };
+  const onToggle = (e) => {
+    box.current?.previousElementSibling?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (e.newState === "open") buttons()[0]?.focus({ preventScroll: true });
+  };
+  const pick = (v) => {
+    box.current?.hidePopover();
+    onPick(v);
+  };
+  return [
+    atOnce ? span4(
+      { class: "split" },
+      press(sign, label9, () => onPick(atOnce), key(keyed)),
+      button3(
+        { type: "button", class: "button", popovertarget: id, "aria-label": `${label9}: more`, title: "More" },
+        icon("down")
+      )
+    ) : bare ? button3({ type: "button", class: "bare", popovertarget: id, "aria-label": label9, title: label9 }, icon(sign)) : button3(
+      { type: "button", class: "button", popovertarget: id, ...key(keyed) },
+      icon(sign),
+      label9,
+      icon("down")
+    ),
+    div3(
+      { popover: "auto", id, class: "menu", ref: box, onKeyDown, onToggle },
+      items.map(
+        (it) => button3(
+          { type: "button", key: it.value, onClick: () => pick(it.value) },
+          span4(it.label),
+          it.note && small(it.note)
+        )
+      )
+    )
+  ];
+}
+var fields = "input:not([type=radio], [type=checkbox]), textarea, select";
+var FileButton = ({ text: text2, label: name4, accept, onFile }) => label(
+  { class: "button file" },
+  icon("page"),
+  text2,
+  input({
+    type: "file",
+    accept,
+    "aria-label": name4,
+    onChange: (e) => {
+      const [file] = e.target.files ?? [];
+      e.target.value = "";
+      if (file) onFile(file);
+    }
+  })
+);
+function usePaste(f) {
+  const latest = useRef(f);
+  latest.current = f;
+  useEffect(() => {
+    if (!f) return;
+    const g = (e) => {
+      if (document.activeElement?.closest(fields) || document.querySelector("dialog[open], :popover-open")) return;
+      e.preventDefault();
+      latest.current?.(e.clipboardData?.getData("text") ?? "");
+    };
+    addEventListener("paste", g);
+    return () => removeEventListener("paste", g);
+  }, [!f]);
+}
+var Search = ({ search, label: name4 }) => div3(
+  { class: "search" },
+  icon("search"),
+  input({
+    type: "search",
+    id: "filter",
+    "aria-label": name4,
+    placeholder: name4,
+    value: search.typed,
+    onInput: (e) => search.type(e.target.value)
+  }),
+  kbd({ "aria-hidden": "true" }, "/")
+);
+function Select({ label: name4, options: options3, value, onChange, id, hidden }) {
+  const made = useId();
+  const mine = id ?? made;
+  return div3(
+    { class: "pick" },
+    label({ for: mine, class: hidden ? "hidden" : "" }, name4),
+    select(
+      { id: mine, value, onChange: (e) => onChange(e.target.value) },
+      options3.map(([v, text2]) => option({ key: v, value: v, selected: v === value }, text2))
+    )
+  );
+}
+function Field({ label: name4, value, onInput, hint, type, list, mono, min, max, step: step2 }) {
+  const id = useId();
+  return div3(
+    { class: "pick" },
+    label({ for: id }, name4),
+    input({
+      id,
+      type: type ?? "text",
+      value,
+      list,
+      min,
+      max,
+      step: step2,
+      placeholder: hint,
+      class: mono ? "mono" : "",
+      autocomplete: "off",
+      spellcheck: false,
+      onInput: (e) => onInput(e.target.value)
+    })
+  );
+}
+var Tick = ({ label: name4, checked, onChange, kind: kind2, more }) => label(
+  { class: kind2 ?? "tick" },
+  input({
+    ...more,
+    type: "checkbox",
+    role: kind2 === "switch" ? "switch" : void 0,
+    checked,
+    onChange: (e) => onChange(e.target.checked)
+  }),
+  span4(name4)
+);
+var submits = (f) => (e) => {
+  e.preventDefault();
+  f();
+};
+var optionsOf = (all, option3) => all.map(option3);
+
 // src/create.js
-var { button: button2, dialog, div: div2, fieldset: fieldset2, form, h2: h22, input: input2, label: label2, legend: legend3, option: option2, p: p2, select: select2, textarea } = tags;
+var { button: button4, dialog, div: div4, fieldset: fieldset3, form, h2: h22, input: input2, label: label2, legend: legend3, option: option2, p: p2, select: select2, textarea } = tags;
 function Create(props) {
-  const [typed, open] = useState(
+  const [typed, open2] = useState(
     /** @type {Record<string, any>|undefined} */
     void 0
   );
   const { account: account2 } = useSession();
-  usePaste(props.paste && ((text2) => account2 && open(props.paste?.(text2))));
+  usePaste(props.paste && ((text2) => account2 && open2(props.paste?.(text2))));
   return [
-    button2(
-      { type: "button", class: `button ${props.main ? "main" : ""}`, disabled: !account2, onClick: () => open({}) },
+    button4(
+      { type: "button", class: `button ${props.main ? "main" : ""}`, disabled: !account2, onClick: () => open2({}) },
       icon(props.sign ?? "plus"),
       props.label
     ),
-    typed && createElement(Box, { ...props, typed, close: () => open(void 0) })
+    typed && createElement(Box, { ...props, typed, close: () => open2(void 0) })
   ];
 }
 function Box(props) {
@@ -2282,25 +1962,25 @@ function Box(props) {
   useLayoutEffect(() => {
     box.current?.showModal();
   }, []);
-  const close = () => box.current?.close();
+  const close2 = () => box.current?.close();
   const sent = (got) => {
     toast(...props.done(got));
-    if (props.after?.(got, close)) setResult(got ?? {});
-    else close();
+    if (props.after?.(got, close2)) setResult(got ?? {});
+    else close2();
   };
   return dialog(
     { ref: box, class: "help create", "aria-labelledby": id, onClose: props.close },
     h22({ id }, seen(props.title ?? props.label)),
-    result === void 0 ? createElement(Form, { ...props, sent, cancel: close }) : createElement(After, { show: () => props.after?.(result, close), close })
+    result === void 0 ? createElement(Form, { ...props, sent, cancel: close2 }) : createElement(After, { show: () => props.after?.(result, close2), close: close2 })
   );
 }
-function After({ show: show2, close }) {
+function After({ show: show2, close: close2 }) {
   const el = useRef(
     /** @type {HTMLElement|null} */
     null
   );
   useEffect(() => el.current?.focus(), []);
-  return div2({ class: "after", tabindex: -1, ref: el }, show2(), div2({ class: "actions" }, press("", "Close", close)));
+  return div4({ class: "after", tabindex: -1, ref: el }, show2(), div4({ class: "actions" }, press("", "Close", close2)));
 }
 function useSubmit(send2) {
   const [errors, setErrors] = useState(
@@ -2345,7 +2025,7 @@ function Form({ typed: first2, parts: parts2, send: send2, sent, cancel, ok, int
   return form(
     { class: "form", novalidate: true, ref: el, onSubmit: submit, onKeyDown },
     intro,
-    general.length > 0 && div2(
+    general.length > 0 && div4(
       { class: "form-error", role: "alert", tabindex: -1 },
       general.map((m) => p2({ key: m.where + m.msg }, sentence2(m)))
     ),
@@ -2359,9 +2039,9 @@ function Form({ typed: first2, parts: parts2, send: send2, sent, cancel, ok, int
         onChange: (v) => set2((old) => ({ ...old, [x.name]: v }))
       })
     ),
-    div2(
+    div4(
       { class: "actions" },
-      createElement(Doing, { label: "Send" }, button2({ class: "button main", "aria-busy": busy ? "true" : void 0 }, ok ?? name4)),
+      createElement(Doing, { label: "Send" }, button4({ class: "button main", "aria-busy": busy ? "true" : void 0 }, ok ?? name4)),
       press("", "Cancel", cancel)
     )
   );
@@ -2398,16 +2078,16 @@ function Field2({ part: x, value, wrong: wrong2, onChange }) {
   const about4 = typeof x.note === "function" ? x.note(value) : x.note;
   const noteId = wrong2.length || about4 ? id + "note" : void 0;
   const common = { id, name: x.name, "aria-invalid": wrong2.length ? "true" : void 0, "aria-describedby": noteId };
-  const note2 = noteId && div2(
+  const note2 = noteId && div4(
     { id: noteId, class: "note" },
     wrong2.map((m) => p2({ class: "field-error", key: m.msg }, icon("warn"), sentence2(m))),
     about4 && p2({ class: "dim" }, about4)
   );
   if (x.kind === "ticks")
-    return fieldset2({ class: "pick", "aria-describedby": noteId }, ticks(x, value, wrong2.length > 0, onChange, note2));
+    return fieldset3({ class: "pick", "aria-describedby": noteId }, ticks(x, value, wrong2.length > 0, onChange, note2));
   if (x.kind === "tick")
-    return div2({ class: "pick" }, createElement(Tick, { label: x.label, checked: value, onChange, more: common }), note2);
-  return div2(
+    return div4({ class: "pick" }, createElement(Tick, { label: x.label, checked: value, onChange, more: common }), note2);
+  return div4(
     { class: "pick" },
     label2({ for: id }, x.label),
     control(x, { ...common, value }, (e) => onChange(e.target.value)),
@@ -2426,7 +2106,7 @@ function ticks({ label: name4, options: options3 = [] }, value, wrong2, onChange
   return [
     legend3(name4, " ", press("", value.length ? "None" : "All", toggle, { class: "quiet" })),
     note2,
-    div2(
+    div4(
       { class: "ticks" },
       options3.map(
         ([v, text2], n) => createElement(Tick, {
@@ -2463,12 +2143,12 @@ var words = (v) => v.split(",").map((s) => s.trim()).filter(Boolean);
 // src/list.js
 var pageSize = 200;
 var ahead = 60;
-function useList(path3, kind2, filter, { open = "", also = [] } = {}) {
+function useList(path3, kind2, filter, { open: open2 = "", also = [] } = {}) {
   const filters = Object.entries(filter).filter(([, v]) => v);
   const query = new URLSearchParams(filters).toString();
   const searches = filters.some(([name4]) => name4 !== "account_id");
   const key2 = `${path3}?${query}`;
-  const pages = usePages2(key2);
+  const pages = usePages(key2);
   const seen2 = useRef(0);
   const load2 = () => pages.load([0, seen2.current].filter((n, i5) => !i5 || n > pageSize / 2).map((n) => `offset=${Math.max(0, n - ahead)}`));
   const soon = useSoon(load2, 250);
@@ -2482,14 +2162,14 @@ function useList(path3, kind2, filter, { open = "", also = [] } = {}) {
     seen2.current = 0;
     load2();
   }, [key2]);
-  useSought(pages, open);
+  useSought(pages, open2);
   const look3 = (from, to) => {
     seen2.current = from;
     pages.fill(Math.max(0, from - ahead), Math.min(to + ahead, pages.got.rows?.length ?? 0));
   };
   return { ...pages.got, total: pages.got.rows?.length ?? 0, look: look3 };
 }
-function usePages2(key2) {
+function usePages(key2) {
   const [got, set2] = useState(
     /** @type {Loaded<any>} */
     { key: key2, rows: null, error: "" }
@@ -2546,13 +2226,13 @@ function usePages2(key2) {
     }
   };
 }
-function useSought({ got, key: key2, add }, open) {
+function useSought({ got, key: key2, add }, open2) {
   const sought = useRef("");
   useEffect(() => {
-    const what3 = key2 + open;
-    if (!open || got.key !== key2 || !got.rows || sought.current === what3 || got.rows.some((r) => r?.id === open)) return;
+    const what3 = key2 + open2;
+    if (!open2 || got.key !== key2 || !got.rows || sought.current === what3 || got.rows.some((r) => r?.id === open2)) return;
     sought.current = what3;
-    add("around=" + encodeURIComponent(open));
+    add("around=" + encodeURIComponent(open2));
   });
 }
 function hole(rows, from, to) {
@@ -2600,6 +2280,86 @@ function insert2(all, record) {
   else if (all[next]) all.splice(next, 0, { ...record, fresh: true });
 }
 
+// src/place.js
+var pathOf = (hash) => hash.split("?", 1)[0];
+var within = (whole, part) => (pathOf(part) + "/").startsWith(pathOf(whole) + "/");
+var last = { at: (
+  /** @type {any} */
+  null
+) };
+function read() {
+  const { hash } = location;
+  if (hash !== last.hash) last = { hash, at: parse(hash.slice(1)) };
+  return last.at;
+}
+function parse(hash) {
+  const path3 = pathOf(hash);
+  const [, name4, id, tab] = path3.split("/").map(plain);
+  return { path: path3, name: name4, id, tab, params: new URLSearchParams(hash.slice(path3.length + 1)) };
+}
+function plain(s) {
+  try {
+    return decodeURIComponent(s);
+  } catch {
+    return s;
+  }
+}
+var listeners3 = /* @__PURE__ */ new Set();
+var notify2 = () => {
+  for (const f of listeners3) f(read());
+};
+addEventListener("hashchange", notify2);
+function go(hash) {
+  history.replaceState(null, "", hash);
+  notify2();
+}
+function link(path3) {
+  const query = read().params.toString();
+  return `#/${path3}` + (query && "?" + query);
+}
+function usePlace() {
+  const [at, set2] = useState(read);
+  useEffect(() => {
+    listeners3.add(set2);
+    set2(read());
+    return () => {
+      listeners3.delete(set2);
+    };
+  }, []);
+  return at;
+}
+function setParams(changed) {
+  const { path: path3, params: now2 } = read();
+  const params = new URLSearchParams(now2);
+  for (const [name4, value] of Object.entries(changed)) value ? params.set(name4, value) : params.delete(name4);
+  go(`#${path3 || "/"}` + (params.size ? `?${params}` : ""));
+}
+function useParam(name4) {
+  return [usePlace().params.get(name4) ?? "", (value) => setParams({ [name4]: value })];
+}
+function useSearch() {
+  const [query, setQuery] = useParam("q");
+  const [typed, type] = useState(query);
+  const own = useRef(query);
+  const rested = useRested(typed);
+  useEffect(() => {
+    if (query !== own.current) type(own.current = query);
+  }, [query]);
+  useEffect(() => {
+    if (rested !== own.current) setQuery(own.current = rested);
+  }, [rested]);
+  return { typed, type, query };
+}
+function useShared(name4, value, set2) {
+  const { path: path3, params } = usePlace();
+  const seen2 = params.get(name4);
+  useEffect(() => {
+    const query = read().params.get(name4);
+    if (query && query !== value) set2(query);
+    else if (value && !query) setParams({ [name4]: value });
+  }, [path3, seen2, value]);
+}
+
 // src/recipients.js
 var past = {
   bounce: "bounced",
@@ -2636,8 +2396,31 @@ var act = (query, body) => attempt(
   }
 );
 
+// src/density.js
+var root2 = document.documentElement;
+var listeners4 = /* @__PURE__ */ new Set();
+var density = () => root2.dataset.density ?? "";
+function setDensity(value) {
+  if (value !== "compact" && value !== "comfortable") return;
+  root2.dataset.density = value;
+  localStorage.setItem("density", value);
+  for (const f of listeners4) f();
+}
+function useDensity() {
+  const [value, set2] = useState(density());
+  useEffect(() => {
+    const f = () => set2(density());
+    listeners4.add(f);
+    f();
+    return () => {
+      listeners4.delete(f);
+    };
+  }, []);
+  return value;
+}
+
 // src/selection.js
-var { input: input3, label: label3, span: span3 } = tags;
+var { input: input3, label: label3, span: span5 } = tags;
 var loaded = (rows) => (rows ?? []).flatMap((r) => r ? [r.id] : []);
 function useSelection(key2, rows) {
   const [kept, keep2] = useState({ key: key2, ids: (
@@ -2650,7 +2433,7 @@ function useSelection(key2, rows) {
   const set2 = (next, all2 = false) => keep2({ key: key2, ids: new Set(next), all: all2 });
   const at = (id) => rows?.findIndex((r) => r?.id === id) ?? -1;
   const toggle = (id, through = false) => {
-    const [from, to] = [at(last2.current), at(id)].sort((a16, b) => a16 - b);
+    const [from, to] = [at(last2.current), at(id)].sort((a18, b) => a18 - b);
     last2.current = id;
     if (through && from >= 0) return set2([...ids, ...loaded((rows ?? []).slice(from, to + 1))]);
     set2(ids.has(id) ? [...ids].filter((other) => other !== id) : [...ids, id]);
@@ -2677,9 +2460,9 @@ function Selected({ selection, total, onAll, noun, children }) {
   return createElement(
     Doing,
     { label: "Selected", class: "selected" },
-    span3(
+    span5(
       { class: "line" },
-      span3({ class: "cut", role: "status" }, `${counted(n, noun)} selected`),
+      span5({ class: "cut", role: "status" }, `${counted(n, noun)} selected`),
       n < total && press("", `Select all ${num(total)}`, onAll, { class: "quiet" }),
       iconButton("cross", "Clear selection", () => selection.set([]), { class: "bare clear" })
     ),
@@ -2688,10 +2471,10 @@ function Selected({ selection, total, onAll, noun, children }) {
 }
 
 // src/rows.js
-var { a: a2, div: div3, li: li2, p: p3, ul } = tags;
+var { a: a3, div: div5, li: li2, p: p3, ul } = tags;
 var spare = 8;
 var reach = 2e5;
-var rowLink = (path3, current, ...lines) => a2({ href: link(path3), "aria-current": current ? "true" : void 0 }, ...lines);
+var rowLink = (path3, current, ...lines) => a3({ href: link(path3), "aria-current": current ? "true" : void 0 }, ...lines);
 function Rows({ list, current, filtered, row: row10, none, unmatched, tall, select: select3 }) {
   if (list.error) return empty("warn", "Loading failed", list.error);
   if (!list.rows) return loading();
@@ -2711,16 +2494,16 @@ function Windowed({ list, rows, current, row: row10, tall, select: select3 }) {
   const count = Math.min(rows.length, reach);
   const from = Math.max(0, Math.floor(view.top / view.each) - spare);
   const to = Math.min(count, Math.ceil((view.top + view.height) / view.each) + spare);
-  const open = last2.current ? rows.findIndex((r) => r?.id === last2.current) : -1;
+  const open2 = last2.current ? rows.findIndex((r) => r?.id === last2.current) : -1;
   const held = focused.current ? rows.findIndex((r) => r?.id === focused.current) : -1;
   useAnchor(box, rows, view);
-  useReveal(box, open, last2.current ?? "", view);
+  useReveal(box, open2, last2.current ?? "", view);
   useEffect(() => list.look(from, to));
-  return div3(
+  return div5(
     { class: tall ? "rows tall" : "rows", ref: box },
     ul(
       { style: { height: `${count * view.each}px` } },
-      drawn(from, to, count, open, held).map((n) => {
+      drawn(from, to, count, open2, held).map((n) => {
         const r = rows[n];
         return li2(
           {
@@ -2746,7 +2529,7 @@ function drawn(from, to, count, ...kept) {
   for (const n of kept) if (n >= 0) {
     for (const near2 of [n - 1, n, n + 1]) if (near2 >= 0 && near2 < count) all.add(near2);
   }
-  return [...all].sort((a16, b) => a16 - b);
+  return [...all].sort((a18, b) => a18 - b);
 }
 function useView(box) {
   const density2 = useDensity();
@@ -2793,40 +2576,40 @@ function useAnchor(box, rows, { each, top: seen2 }) {
     anchor.current = { id: rows[n]?.id ?? "", n, each, top: el.scrollTop };
   }, [rows, each, seen2]);
 }
-function useReveal(box, open, id, { each, height }) {
+function useReveal(box, open2, id, { each, height }) {
   const shown3 = useRef("");
   useLayoutEffect(() => {
     const el = (
       /** @type {HTMLElement} */
       box.current
     );
-    if (open < 0 || shown3.current === id || !el.clientHeight || !height) return;
+    if (open2 < 0 || shown3.current === id || !el.clientHeight || !height) return;
     shown3.current = id;
-    const top = open * each;
+    const top = open2 * each;
     if (top < el.scrollTop || top + each > el.scrollTop + el.clientHeight)
       el.scrollTop = top - (el.clientHeight - each) / 2;
-  }, [open, id, each, height]);
+  }, [open2, id, each, height]);
 }
 
 // src/time.js
 var clock = { ahead: 0, frozen: false, at: 0 };
-var listeners4 = /* @__PURE__ */ new Set();
+var listeners5 = /* @__PURE__ */ new Set();
 function set({ now: at, frozen }) {
   clock.at = Date.parse(at);
   clock.ahead = clock.at - Date.now();
   clock.frozen = frozen;
-  for (const f of listeners4) f();
+  for (const f of listeners5) f();
 }
 var now = () => clock.frozen ? clock.at : Date.now() + clock.ahead;
 function useNow() {
   const [, tick] = useState(0);
   useEffect(() => {
     const f = () => tick((n) => n + 1);
-    const timer = setInterval(f, 1e3);
-    listeners4.add(f);
+    const timer2 = setInterval(f, 1e3);
+    listeners5.add(f);
     return () => {
-      clearInterval(timer);
-      listeners4.delete(f);
+      clearInterval(timer2);
+      listeners5.delete(f);
     };
   }, []);
   return now();
@@ -2869,13 +2652,192 @@ function between(from, to) {
   return s < 1 ? `${Math.round(s * 1e3)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 60 ? `${Math.round(s)} s` : s < 3600 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
 }
 
+// src/copy.js
+var { button: button5, span: span6 } = tags;
+async function copy(value) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(value);
+  const box = document.createElement("textarea");
+  box.value = value;
+  document.body.append(box);
+  box.select();
+  document.execCommand("copy");
+  box.remove();
+}
+function Copy({ value, label: label9, text: text2 }) {
+  const [done, setDone] = useState(false);
+  const onClick = async () => {
+    await copy(typeof value === "string" ? value : await value());
+    setDone(true);
+    setTimeout(() => setDone(false), 1200);
+  };
+  return button5(
+    { type: "button", class: text2 ? "button" : "bare", onClick, "aria-label": text2 ? void 0 : label9, title: label9 },
+    icon(done ? "check" : "copy"),
+    text2
+  );
+}
+var idOf = (id, title, text2 = id) => span6({ class: "id" }, text2, createElement(Copy, { value: id, label: title }));
+
+// src/layout.js
+var { a: a4, button: button6, div: div6, h1, h2: h23, header, section, span: span7 } = tags;
+function Tabs({ label: label9, tabs, value, onChange }) {
+  const id = useId();
+  const now2 = tabs.find((t) => t.id === value) ?? tabs[0];
+  const onKeyDown = (e) => {
+    const step2 = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
+    if (!step2) return;
+    e.preventDefault();
+    const at = tabs.findIndex((t) => id + t.id === /** @type {Element} */
+    e.target.id);
+    const next = tabs[(at + step2 + tabs.length) % tabs.length];
+    onChange(next.id);
+    document.getElementById(id + next.id)?.focus();
+  };
+  return div6(
+    { class: "tabs" },
+    div6(
+      { class: "tablist", role: "tablist", "aria-label": label9, onKeyDown },
+      tabs.map(
+        (t) => button6(
+          {
+            type: "button",
+            role: "tab",
+            key: t.id,
+            id: id + t.id,
+            "aria-selected": String(t === now2),
+            "aria-controls": t === now2 ? id + "panel" : void 0,
+            tabindex: t === now2 ? 0 : -1,
+            onClick: () => onChange(t.id)
+          },
+          t.label,
+          t.count ? span7({ class: "count" }, t.count) : null
+        )
+      )
+    ),
+    div6(
+      {
+        class: "tabpanel",
+        role: "tabpanel",
+        id: id + "panel",
+        "aria-labelledby": id + now2.id,
+        key: now2.id,
+        tabindex: 0
+      },
+      now2.panel()
+    )
+  );
+}
+function Split({ title, count, open: open2, home, side, tools: tools2, list, detail }) {
+  return [
+    section(
+      { class: "list", "aria-label": title, "data-open": open2 },
+      header(
+        h1(title),
+        count !== void 0 && span7({ class: "count" }, num(count)),
+        span7({ class: "side" }, side, createElement(Density, {}))
+      ),
+      tools2,
+      list
+    ),
+    section(
+      { class: "detail", tabindex: -1, "aria-label": "Details", "data-open": open2 },
+      open2 && h1({ class: "back" }, a4({ href: home }, icon("back"), title)),
+      detail
+    )
+  ];
+}
+var Page = ({ title, count, side, children }) => section(
+  { class: "page", tabindex: 0, "aria-label": title },
+  header(
+    h1(title),
+    count !== void 0 && span7({ class: "count" }, num(count)),
+    side && span7({ class: "side" }, side)
+  ),
+  children
+);
+function Density() {
+  const compact = useDensity() === "compact";
+  return iconButton(
+    compact ? "rows" : "list",
+    "Compact rows",
+    () => setParams({ density: compact ? "comfortable" : "compact" }),
+    { "aria-pressed": String(compact), title: compact ? "Multi-line rows" : "Single-line rows" }
+  );
+}
+function Heading({ text: text2, sign }) {
+  const el = useRef(
+    /** @type {HTMLElement|null} */
+    null
+  );
+  useEffect(() => {
+    if (narrow()) el.current?.focus();
+  }, []);
+  return h23({ tabindex: -1, dir: "auto", ref: el, title: text2 }, sign, seen(text2));
+}
+var phone = matchMedia("(max-width: 860px)");
+var narrow = () => phone.matches;
+function useNarrow() {
+  const [is, set2] = useState(narrow());
+  useEffect(() => {
+    const f = () => set2(narrow());
+    phone.addEventListener("change", f);
+    return () => phone.removeEventListener("change", f);
+  }, []);
+  return is;
+}
+
+// src/pager.js
+var { button: button7, div: div7, input: input4, label: label4, span: span8 } = tags;
+var pagesOf = (count, perPage4) => Math.max(1, Math.ceil(count / perPage4));
+function usePages2(query, perPage4) {
+  const [shown3, show2] = useParam("page");
+  const before = useRef(query);
+  const setPage = (n) => show2(n > 1 ? String(n) : "");
+  useEffect(() => {
+    if (before.current !== query) setPage(1);
+    before.current = query;
+  }, [query]);
+  return { page: Math.max(1, Math.trunc(Number(shown3)) || 1), setPage, perPage: perPage4 };
+}
+function useRanOut({ page: page2, setPage, perPage: perPage4 }, got) {
+  const out = !!got && !got.data.length && page2 > 1;
+  useEffect(() => {
+    if (out) setPage(Math.min(page2 - 1, pagesOf(got?.pagination?.count ?? 0, perPage4)));
+  }, [out, got]);
+  return out;
+}
+function Pager({ pages: { page: page2, setPage, perPage: perPage4 }, count }) {
+  const last2 = pagesOf(count, perPage4);
+  if (last2 === 1) return null;
+  return div7(
+    { class: "pager", role: "group", "aria-label": "Pages" },
+    press("back", "Previous", () => setPage(page2 - 1), { disabled: page2 === 1 }),
+    label4(
+      span8({ class: "hidden" }, "Page"),
+      input4({
+        type: "number",
+        min: 1,
+        max: last2,
+        value: page2,
+        onChange: (e) => setPage(Math.min(last2, Math.max(1, Math.trunc(Number(e.target.value)) || 1)))
+      })
+    ),
+    span8({ class: "num dim" }, `of ${num(last2)}`),
+    button7(
+      { type: "button", class: "button", disabled: page2 >= last2, onClick: () => setPage(page2 + 1) },
+      "Next",
+      icon("next")
+    )
+  );
+}
+
 // src/templates.js
-var { article, div: div4, fieldset: fieldset3, header: header2, iframe, legend: legend4, p: p4, pre: pre2, span: span4, strong } = tags;
+var { article, div: div8, fieldset: fieldset4, header: header2, iframe, legend: legend4, p: p4, pre: pre2, span: span9, strong } = tags;
 var perPage = 50;
 var date = (s) => s ? whenUnix(s) : null;
 function Templates({ id, tab }) {
   useSession();
-  const pages = usePages("", perPage);
+  const pages = usePages2("", perPage);
   const path3 = ofAccount(
     "/templates?" + new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: "true" })
   );
@@ -2914,10 +2876,10 @@ var shown = (data, error, page2) => ({
 var row = (t, current) => rowLink(
   `templates/${t.template_id}`,
   current,
-  span4({ class: "line" }, strong(seen(t.name)), date(t.updated_on)),
-  span4(
+  span9({ class: "line" }, strong(seen(t.name)), date(t.updated_on)),
+  span9(
     { class: "line" },
-    span4(
+    span9(
       { class: "dim cut" },
       [t.content.html && "HTML", t.content.text && "text"].filter(Boolean).join(" and ") || "empty",
       tagsOf(t).length ? ` · ${tagsOf(t).join(", ")}` : ""
@@ -2959,22 +2921,22 @@ function Opened({ id, tab }) {
       p4(
         { class: "meta" },
         idOf(String(t.template_id), "Copy template id", `template ${t.template_id}`),
-        t.updated_on && span4("changed ", date(t.updated_on))
+        t.updated_on && span9("changed ", date(t.updated_on))
       ),
-      div4({ class: "actions" }, createElement(Edit, { t, reload }))
+      div8({ class: "actions" }, createElement(Edit, { t, reload }))
     ),
     createElement(Filled, { key: JSON.stringify(t.content), t, at: `templates/${t.template_id}`, tab })
   );
 }
-function Filled({ t, at, source = at, tab }) {
+function Filled({ t, at, source: source2 = at, tab }) {
   const names = tagsOf(t);
   const [values, set2] = useState(
     () => Object.fromEntries(names.map((n) => [n, Object.hasOwn(samples, n) ? samples[n] : n]))
   );
   const rested = useRested(JSON.stringify(values));
-  const part = (name4) => `/${source}/${name4}?attributes=${encodeURIComponent(rested)}`;
+  const part = (name4) => `/${source2}/${name4}?attributes=${encodeURIComponent(rested)}`;
   return [
-    names.length > 0 && fieldset3(
+    names.length > 0 && fieldset4(
       { class: "samples" },
       legend4("Sample attributes"),
       names.map(
@@ -3004,8 +2966,8 @@ function Filled({ t, at, source = at, tab }) {
           id: "source",
           label: "Source",
           panel: () => [
-            t.content.html && [div4({ class: "bar dim" }, "HTML"), code(t.content.html)],
-            t.content.text && [div4({ class: "bar dim" }, "Text"), code(t.content.text)]
+            t.content.html && [div8({ class: "bar dim" }, "HTML"), code(t.content.html)],
+            t.content.text && [div8({ class: "bar dim" }, "Text"), code(t.content.text)]
           ]
         }
       ]
@@ -3015,9 +2977,9 @@ function Filled({ t, at, source = at, tab }) {
 function Preview({ title, src, width: first2, children }) {
   const [width, setWidth] = useState(first2);
   const [scheme, setScheme] = useState("light");
-  return div4(
+  return div8(
     { class: "preview" },
-    div4(
+    div8(
       { class: "bar" },
       createElement(Choice, {
         label: "Width",
@@ -3036,7 +2998,7 @@ function Preview({ title, src, width: first2, children }) {
       }),
       children
     ),
-    div4(
+    div8(
       { class: "stage", "data-scheme": scheme },
       iframe({
         title,
@@ -3202,7 +3164,7 @@ var Import = ({ list, paste }) => createElement(Create, {
 });
 
 // src/lists.js
-var { a: a3, div: div5, li: li4, p: p6, strong: strong2, ul: ul3 } = tags;
+var { a: a5, div: div9, li: li4, p: p6, strong: strong2, ul: ul3 } = tags;
 var colors = { active: "ok", pending: "warn", unsubscribed: "mid", bounced: "bad", spam: "worse", deleted: "gone" };
 function Lists() {
   useSession();
@@ -3217,7 +3179,7 @@ function Lists() {
     count: data?.total,
     side: createElement(NewList, { main: true }),
     children: [
-      div5({ class: "find" }, createElement(Search, { search, label: "Search name" })),
+      div9({ class: "find" }, createElement(Search, { search, label: "Search name" })),
       error ? loadingFailed(error) : !data ? loading() : !data.data.length ? search.query ? empty("search", "List not found", "Try fewer words.") : empty(
         "book",
         "No lists yet",
@@ -3237,7 +3199,7 @@ function Card({ l, reload }) {
   const all = counts.reduce((sum, [, n]) => sum + n, 0);
   return li4(
     { class: "card" },
-    div5(
+    div9(
       { class: "line" },
       strong2(seen(l.name)),
       l.policy_accepted ? chip("ok", "check", "policy accepted") : chip("warn", "warn", "policy not accepted")
@@ -3256,9 +3218,9 @@ function Card({ l, reload }) {
       counts.filter(([s, n]) => n || s === "active").map(
         ([s, n]) => li4(
           { key: s },
-          a3(
+          a5(
             { href: `#/contacts/${l.id}?status=${s}` },
-            legend2(colors[s] ?? "bad", s),
+            legend(colors[s] ?? "bad", s),
             strong2({ class: "num" }, num(n))
           )
         )
@@ -3267,13 +3229,13 @@ function Card({ l, reload }) {
     l.contacts.pending > 0 && p6(
       { class: "dim" },
       `${counted(l.contacts.pending, "contact")} of a double opt-in ${l.contacts.pending === 1 ? "has" : "have"} not confirmed yet. Confirm for them in the `,
-      a3({ href: "#/inbox?q=" + encodeURIComponent("confirm " + l.name) }, "inbox"),
+      a5({ href: "#/inbox?q=" + encodeURIComponent("confirm " + l.name) }, "inbox"),
       "."
     ),
-    div5(
+    div9(
       { class: "actions" },
       !l.policy_accepted && createElement(AcceptPolicy, { id: l.id, name: l.name, sign: "check", reload }),
-      a3({ class: "button", href: `#/contacts/${l.id}` }, icon("people"), "Contacts"),
+      a5({ class: "button", href: `#/contacts/${l.id}` }, icon("people"), "Contacts"),
       createElement(NewContact, { list: { id: l.id, name: l.name } }),
       createElement(Import, { list: l })
     )
@@ -3351,7 +3313,7 @@ var NewContact = ({ list }) => createElement(Create, {
 });
 
 // src/contacts.js
-var { a: a4, article: article2, div: div6, header: header3, p: p7, span: span5, strong: strong3 } = tags;
+var { a: a6, article: article2, div: div10, header: header3, p: p7, span: span10, strong: strong3 } = tags;
 var perPage2 = 50;
 var most = 200;
 var tones = {
@@ -3408,7 +3370,7 @@ function useMembers(list, contact) {
   const q = search.query.trim();
   const part = q !== "" && !fielded(q);
   const filter = fielded(q) ? q : status && "status:" + status;
-  const pages = usePages(`${q} ${filter} ${sort}`, perPage2);
+  const pages = usePages2(`${q} ${filter} ${sort}`, perPage2);
   const own = `/lists/${list.list_id}/contacts?${queryOf({ search: part ? q : "", status })}`;
   const query = queryOf({ page: String(pages.page), per_page: String(perPage2), with_count: "true", filter, sort });
   const path3 = part ? `${own}&limit=${most}` : ofAccount(`/lists/${list.list_id}/contacts?${query}`);
@@ -3441,7 +3403,7 @@ function Contacts({ id, tab }) {
     home: "#/contacts",
     detail: null,
     list: why,
-    tools: lists.length > 0 && div6({ class: "tools" }, pickList(lists))
+    tools: lists.length > 0 && div10({ class: "tools" }, pickList(lists))
   });
 }
 var pickList = (lists, list) => createElement(Select, {
@@ -3456,11 +3418,11 @@ var pickList = (lists, list) => createElement(Select, {
     ...optionsOf(lists, (l) => [String(l.list_id), `${l.name} (${l.list_id})`])
   ]
 });
-var tools = (lists, list, { search, status, sort, part }, statuses) => div6(
+var tools = (lists, list, { search, status, sort, part }, statuses) => div10(
   { class: "tools" },
   pickList(lists, list),
   createElement(Search, { search, label: "Part of an address, tag:…, interest:…" }),
-  div6(
+  div10(
     { class: "pair" },
     createElement(Select, {
       label: "Status",
@@ -3519,7 +3481,7 @@ function Members({ list, lists, contact, reload }) {
         noun: "contact",
         children: createElement(Acts, { list, contacts: selected, after: () => selection.set([]) })
       }),
-      part ? (count ?? 0) > most && div6({ class: "pager dim" }, `Only the latest ${most} contacts are shown.`) : createElement(Pager, { pages, count: count ?? 0 })
+      part ? (count ?? 0) > most && div10({ class: "pager dim" }, `Only the latest ${most} contacts are shown.`) : createElement(Pager, { pages, count: count ?? 0 })
     ],
     detail: contact ? createElement(Opened2, { key: contact, list, id: contact }) : empty("people", "No contact selected", "Choose a contact to see its attributes and tags.")
   });
@@ -3535,10 +3497,10 @@ var page = (data, key2) => ({
 var row2 = (c, list, current) => rowLink(
   `contacts/${list.list_id}/${c.id}`,
   current,
-  span5({ class: "line" }, strong3(seen(c.email)), date2(c.subscribed_on)),
-  span5(
+  span10({ class: "line" }, strong3(seen(c.email)), date2(c.subscribed_on)),
+  span10(
     { class: "line" },
-    span5({ class: "dim cut" }, [name2(c), ...c.tags ?? []].filter(Boolean).join(" · ") || `contact ${c.id}`),
+    span10({ class: "dim cut" }, [name2(c), ...c.tags ?? []].filter(Boolean).join(" · ") || `contact ${c.id}`),
     c.status !== "active" && state(c)
   )
 );
@@ -3564,13 +3526,13 @@ function Opened2({ list, id }) {
         { class: "meta" },
         state(c),
         name2(c),
-        span5(`list ${list.name}`),
+        span10(`list ${list.name}`),
         idOf(String(c.id), "Copy contact id", `contact ${c.id}`)
       ),
       createElement(
         Doing,
         { label: "Actions", class: "actions" },
-        a4({ class: "button", href: "#/inbox?q=" + encodeURIComponent(c.email) }, icon("inbox"), "Messages"),
+        a6({ class: "button", href: "#/inbox?q=" + encodeURIComponent(c.email) }, icon("inbox"), "Messages"),
         c.status !== "deleted" && createElement(Edit2, { list, c, reload }),
         createElement(Acts, { list, contacts: [c], after: reload })
       )
@@ -3589,9 +3551,9 @@ function Opened2({ list, id }) {
     ] : null
   );
 }
-var labels = (all) => all?.length ? span5(
+var labels = (all) => all?.length ? span10(
   { class: "tags" },
-  all.map((w) => span5({ class: "chip", key: w }, w))
+  all.map((w) => span10({ class: "chip", key: w }, w))
 ) : "none";
 function Acts({ list, contacts, after }) {
   const at = (id) => ofAccount(`/lists/${list.list_id}/contacts/${id}`);
@@ -3677,7 +3639,7 @@ function Edit2({ list, c, reload }) {
 }
 
 // src/suppressed.js
-var { button: button3, div: div7, form: form2, p: p8, span: span6, table: table3, tbody: tbody3, td: td3, th: th3, thead: thead2, tr: tr3 } = tags;
+var { button: button8, div: div11, form: form2, p: p8, span: span11, table: table3, tbody: tbody3, td: td3, th: th3, thead: thead2, tr: tr3 } = tags;
 var perPage3 = 100;
 function forms(address) {
   const at = address.indexOf("@");
@@ -3696,7 +3658,7 @@ function Suppressed() {
   const [q, setQ] = useParam("q");
   const [email, setEmail] = useState("");
   const filter = useRested(q.trim());
-  const pages = usePages(filter, perPage3);
+  const pages = usePages2(filter, perPage3);
   const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage3), with_count: "true" });
   const path3 = ofAccount(
     filter ? "/suppressed-emails?filter=email:" + encodeURIComponent(filter) : "/suppressed-emails?" + query
@@ -3731,7 +3693,7 @@ function Suppressed() {
         { class: "lead" },
         "Suppressed addresses receive no email from any list. A spam report or a global unsubscribe adds an address. A bounce does not."
       ),
-      div7(
+      div11(
         { class: "formrow" },
         form2(
           { class: "inline", onSubmit: add },
@@ -3741,7 +3703,7 @@ function Suppressed() {
             onInput: setEmail,
             hint: "someone@example.org"
           }),
-          createElement(Doing, { label: "Add" }, button3({ class: "button main", disabled: !email.trim() }, icon("plus"), "Add"))
+          createElement(Doing, { label: "Add" }, button8({ class: "button main", disabled: !email.trim() }, icon("plus"), "Add"))
         ),
         createElement(Field, { label: "Find an address", value: q, onInput: setQ, hint: "someone@example.org" })
       ),
@@ -3755,14 +3717,14 @@ function Suppressed() {
           tr3(
             th3({ scope: "col" }, "Address"),
             th3({ scope: "col" }, "Since"),
-            th3({ scope: "col" }, span6({ class: "hidden" }, "Action"))
+            th3({ scope: "col" }, span11({ class: "hidden" }, "Action"))
           )
         ),
         tbody3(
           data.data.map(
             (s) => tr3(
               { key: s.email },
-              td3(span6({ class: "mono" }, s.email)),
+              td3(span11({ class: "mono" }, s.email)),
               td3(s.created_on ? whenUnix(s.created_on) : ""),
               td3(
                 { class: "end" },
@@ -3782,7 +3744,7 @@ function Suppressed() {
 }
 
 // src/why.js
-var { a: a5, h3, p: p9, section: section2, span: span7, ul: ul4 } = tags;
+var { a: a7, h3, p: p9, section: section2, span: span12, ul: ul4 } = tags;
 var places = { list: "contacts", template: "templates", campaign: "campaigns", workflow: "workflows" };
 function Named({ kind: kind2, id, at = "" }) {
   const { data } = (
@@ -3790,7 +3752,7 @@ function Named({ kind: kind2, id, at = "" }) {
     useFetch(kind2 === "template" ? ofAccount(`/templates/${id}`) : `/${kind2}s?around=${id}&limit=1`, ["records"])
   );
   const name4 = (kind2 === "template" ? data : data?.data.find((r) => r.id === String(id)))?.name;
-  return a5({ href: `#/${places[kind2]}/${id}${at}` }, kind2, " ", name4 && [seen(name4), " "], span7({ class: "dim" }, id));
+  return a7({ href: `#/${places[kind2]}/${id}${at}` }, kind2, " ", name4 && [seen(name4), " "], span12({ class: "dim" }, id));
 }
 async function look2(q) {
   const of = accountFilter() && `&account_id=${accountFilter()}`;
@@ -3835,7 +3797,7 @@ function Why({ q }) {
     none && p9(
       { class: "dim" },
       `No email was rejected or failed in the latest ${info?.events_kept.toLocaleString("en")} events, no contact matches, and no suppressed address was found. Check `,
-      a5({ href: `#/requests?q=${encodeURIComponent(q)}` }, "the requests"),
+      a7({ href: `#/requests?q=${encodeURIComponent(q)}` }, "the requests"),
       "."
     ),
     !none && ul4(
@@ -3846,7 +3808,7 @@ function Why({ q }) {
           `#/inbox/${m.id}`,
           "mail",
           chip("bad", m.status === "error" ? "warn" : "block", m.status),
-          span7({ class: "cut" }, seen(m.reason || m.error), " · ", seen(m.subject)),
+          span12({ class: "cut" }, seen(m.reason || m.error), " · ", seen(m.subject)),
           when(m.time)
         )
       ),
@@ -3856,7 +3818,7 @@ function Why({ q }) {
           "#/suppressed?q=" + encodeURIComponent(s.email),
           "block",
           chip("bad", "", "suppressed"),
-          span7({ class: "cut" }, s.email),
+          span12({ class: "cut" }, s.email),
           s.created_on && whenUnix(s.created_on)
         )
       ),
@@ -3866,7 +3828,7 @@ function Why({ q }) {
           `#/contacts/${c.list_id}/${c.id}`,
           "people",
           state(c),
-          span7({ class: "cut" }, seen(c.email), " on list ", seen(c.list_name))
+          span12({ class: "cut" }, seen(c.email), " on list ", seen(c.list_name))
         )
       )
     ),
@@ -3875,7 +3837,7 @@ function Why({ q }) {
 }
 
 // src/campaigns.js
-var { a: a6, article: article3, div: div8, h3: h32, header: header4, p: p10, section: section3, span: span8, strong: strong4, ul: ul5 } = tags;
+var { a: a8, article: article3, div: div12, h3: h32, header: header4, p: p10, section: section3, span: span13, strong: strong4, ul: ul5 } = tags;
 var kinds = {
   campaign: {
     title: "Campaigns",
@@ -3948,10 +3910,10 @@ function Sendings({ kind: kind2, id, tab }) {
 var row3 = (s, place, current) => rowLink(
   `${place}/${s.id}`,
   current,
-  span8({ class: "line" }, strong4(seen(s.name)), when(s.scheduled_for ?? s.created_on)),
-  span8(
+  span13({ class: "line" }, strong4(seen(s.name)), when(s.scheduled_for ?? s.created_on)),
+  span13(
     { class: "line" },
-    span8(
+    span13(
       { class: "dim cut" },
       seen(s.subject || "(no subject)"),
       s.outcome.sent ? ` · ${num(s.outcome.sent)} sent, ${percent(s.outcome.opened, s.outcome.sent)} opened` : ""
@@ -3975,7 +3937,7 @@ function Actions({ kind: kind2, s, reload }) {
     () => call("POST", ofAccount(`/campaigns/${s.id}/schedule`), {}),
     (c) => [`${c.name} is being sent.`]
   ).then(reload);
-  return div8(
+  return div12(
     { class: "actions" },
     s.status === "incomplete" && [
       createElement(Doing, { label: "Send" }, press("send", "Send now", sendNow, { class: "main" })),
@@ -3988,7 +3950,7 @@ function Actions({ kind: kind2, s, reload }) {
       s.status === "active" ? press("pause", "Deactivate", () => act2("deactivate", "activate")) : press("play", "Activate", () => act2("activate", "deactivate"), { class: "main" })
     ),
     s.outcome.sent > 0 && createElement(Simulate, { kind: kind2, s }),
-    a6({ class: "button", href: "#/events?q=" + s.id }, icon("pulse"), "Events")
+    a8({ class: "button", href: "#/events?q=" + s.id }, icon("pulse"), "Events")
   );
 }
 function Opened3({ kind: kind2, id, tab }) {
@@ -4011,15 +3973,15 @@ function Opened3({ kind: kind2, id, tab }) {
       p10(
         { class: "who" },
         seen(s.subject || "(no subject)"),
-        s.from_email && span8({ class: "dim" }, " from ", seen(s.from_email))
+        s.from_email && span13({ class: "dim" }, " from ", seen(s.from_email))
       ),
       p10(
         { class: "meta" },
         state2(s),
-        s.scheduled_for && span8(
+        s.scheduled_for && span13(
           s.status === "scheduled" ? ["is sent in ", createElement(Countdown, { to: s.scheduled_for }), ", ", when(s.scheduled_for)] : ["sent ", when(s.scheduled_for)]
         ),
-        s.list_id ? createElement(Named, { kind: "list", id: s.list_id }) : span8("no list"),
+        s.list_id ? createElement(Named, { kind: "list", id: s.list_id }) : span13("no list"),
         s.template_id ? createElement(Named, { kind: "template", id: s.template_id }) : null,
         idOf(id, `Copy ${kind2} id`, `${kind2} ${id}`)
       ),
@@ -4070,7 +4032,7 @@ function Got({ kind: kind2, id, sent }) {
     );
   return section3(
     { class: "part" },
-    h32("Recipients", span8({ class: "count" }, num(sent))),
+    h32("Recipients", span13({ class: "count" }, num(sent))),
     data && ul5(
       { class: "links" },
       data.data.map(
@@ -4078,7 +4040,7 @@ function Got({ kind: kind2, id, sent }) {
           m.id,
           `#/inbox/${m.id}`,
           "mail",
-          span8({ class: "cut" }, seen(m.to)),
+          span13({ class: "cut" }, seen(m.to)),
           acts(m).map((x) => chip(...x)),
           when(m.time)
         )
@@ -4255,7 +4217,7 @@ function partsOf(kind2, { name: name4, list_id, sender = {}, content = {} }, lis
     { name: "content.text", label: "Text", kind: "area", hint: "Hello {{first_name}}", start: content.text, when: own }
   ];
 }
-function Form2({ kind: kind2, label: label8, c, stands, send: send2, done }) {
+function Form2({ kind: kind2, label: label9, c, stands, send: send2, done }) {
   const lists = (
     /** @type {Fetched<{data: ListOption[]}>} */
     useFetch(ofAccount("/lists"), ["records"], everyPage).data?.data ?? []
@@ -4266,16 +4228,16 @@ function Form2({ kind: kind2, label: label8, c, stands, send: send2, done }) {
   );
   const { info, account: account2 } = useSession();
   const usual = JSON.parse(localStorage.getItem("sender") ?? "null") ?? {
-    email: info?.accounts.find((a16) => String(a16.account_id) === account2)?.users[0]?.email
+    email: info?.accounts.find((a18) => String(a18.account_id) === account2)?.users[0]?.email
   };
-  const start = c ?? { sender: usual, list_id: lists.length === 1 ? lists[0].list_id : void 0 };
+  const start2 = c ?? { sender: usual, list_id: lists.length === 1 ? lists[0].list_id : void 0 };
   return createElement(Create, {
-    label: label8,
+    label: label9,
     sign: c && "page",
     title: c ? `Edit ${c.name}` : `New ${kind2}`,
     main: !c,
     ok: c ? "Save" : `Create ${kind2}`,
-    parts: partsOf(kind2, start, lists, templates),
+    parts: partsOf(kind2, start2, lists, templates),
     stands,
     send: send2,
     done
@@ -4295,7 +4257,7 @@ var New = ({ kind: kind2 }) => createElement(Form2, {
 });
 
 // src/clock.js
-var { button: button4, div: div9, span: span9 } = tags;
+var { button: button9, div: div13, span: span14 } = tags;
 var minute = 6e4;
 var hour = 60 * minute;
 var day2 = 24 * hour;
@@ -4304,9 +4266,9 @@ var shown2 = (view) => {
   return [["Clock set to ", dated(view.now), "."]];
 };
 var pass = (body) => attempt(() => call("POST", "/clock/advance", body), shown2);
-var AdvanceTo = ({ to, label: label8 }) => createElement(
+var AdvanceTo = ({ to, label: label9 }) => createElement(
   Doing,
-  { label: label8 },
+  { label: label9 },
   press("", "Now", () => pass({ to }), { title: "Advance clock to this time" })
 );
 function Clock() {
@@ -4334,7 +4296,7 @@ function Clock() {
   return createElement(
     Doing,
     { label: "Virtual clock", class: "clock" },
-    button4(
+    button9(
       {
         type: "button",
         class: "foot",
@@ -4343,9 +4305,9 @@ function Clock() {
         title: view.frozen ? "Resume clock" : "Freeze clock"
       },
       icon("clock"),
-      span9(dated(at), view.frozen ? " frozen" : " running")
+      span14(dated(at), view.frozen ? " frozen" : " running")
     ),
-    div9({ class: "passing" }, steps(view), !narrow2 && createElement(SetClock, { at }))
+    div13({ class: "passing" }, steps(view), !narrow2 && createElement(SetClock, { at }))
   );
 }
 var steps = ({ next }) => [
@@ -4377,646 +4339,26 @@ var SetClock = ({ at }) => createElement(Create, {
     }
   ]
 });
-var step = (label8, title, body, off) => press("", label8, () => pass(body), { title, disabled: off });
-
-// src/signature.js
-var { div: div10, input: input4, label: label4, p: p11 } = tags;
-function useVerdict(d, typed, with_) {
-  const [verdict, setVerdict] = useState(
-    /** @type {Verdict|null} */
-    null
-  );
-  const rested = useRested(typed);
-  useEffect(() => {
-    let gone = false;
-    if (!rested) return setVerdict(null);
-    const body = { body: d.body, secret: d.secret, hash_function: d.hash_function, signature: d.signature, ...with_ };
-    call("POST", "/verify", body).then(
-      (v) => {
-        if (!gone) setVerdict(v);
-      },
-      (e) => {
-        if (!gone) setVerdict({ valid: false, reason: e.message });
-      }
-    );
-    return () => {
-      gone = true;
-    };
-  }, [rested, d.id]);
-  return verdict;
-}
-var VerifiedInput = ({ id, title, hint, value, onInput, verdict, right, wrong: wrong2 }) => div10(
-  { class: "field" },
-  label4({ for: id }, title),
-  input4({
-    id,
-    class: "mono",
-    value,
-    onInput: (e) => onInput(e.target.value),
-    placeholder: hint,
-    "aria-describedby": id + "-verdict",
-    autocomplete: "off",
-    spellcheck: false
-  }),
-  p11(
-    { id: id + "-verdict", class: "verdict", role: "status" },
-    verdict && [verdict.valid ? chip("ok", "check", right) : chip("bad", "cross", wrong2), " ", verdict.reason]
-  )
-);
-function Signature({ d }) {
-  const [shown3, setShown] = useState(false);
-  const [theirs, setTheirs] = useState("");
-  const [secret, setSecret] = useState("");
-  usePaste((text2) => setTheirs(text2.trim()));
-  const verdict = useVerdict(d, theirs.trim(), { signature: theirs.trim() });
-  const fits2 = useVerdict(d, secret, { secret });
-  const hash = d.hash_function ?? "sha256";
-  const token = useSession().info?.token_required ? " -H 'Authorization: Bearer TOKEN'" : "";
-  const shell2 = (key2) => `curl -fsS${token} ${location.origin}${href(`/deliveries/${d.id}/body`)} |
-  openssl dgst -${hash} -hmac ${quote(key2)} -binary | base64 -w0`;
-  const masked = shown3 ? d.secret ?? "" : "•".repeat(18);
-  return div10(
-    { class: "stack" },
-    pairs([
-      ["X-Service-Signature", idOf(d.signature, "Copy signature")],
-      ["Computed as", `base64(HMAC-${hash.toUpperCase()}(secret, body as sent))`],
-      [
-        "Secret",
-        [
-          idOf(d.secret ?? "", "Copy secret", masked),
-          press("", "Show", () => setShown(!shown3), { class: "quiet", "aria-pressed": String(shown3) })
-        ]
-      ]
-    ]),
-    createElement(VerifiedInput, {
-      id: "theirs",
-      title: "Signature computed by your receiver",
-      hint: "Paste its signature",
-      value: theirs,
-      onInput: setTheirs,
-      verdict,
-      right: "matches",
-      wrong: "does not match"
-    }),
-    createElement(VerifiedInput, {
-      id: "secret",
-      title: "Secret of your receiver",
-      hint: "Paste its secret",
-      value: secret,
-      onInput: setSecret,
-      verdict: fits2,
-      right: "matches",
-      wrong: "does not match"
-    }),
-    div10(
-      { class: "field" },
-      div10({ class: "label" }, "Shell command ", createElement(Copy, { value: shell2(d.secret ?? ""), label: "Copy command" })),
-      code(shell2(masked))
-    )
-  );
-}
-
-// src/webhooks.js
-var { article: article4, div: div11, header: header5, label: label5, li: li5, ol, p: p12, span: span10, strong: strong5, ul: ul6 } = tags;
-function useWebhooks() {
-  useSession();
-  return useFetch(ofAccount("/webhooks"), ["records"], everyPage);
-}
-function Webhooks() {
-  const { data, error, reload } = useWebhooks();
-  if (error) return loadingFailed(error);
-  if (!data) return loading();
-  return article4(
-    header5(
-      { class: "head" },
-      createElement(Heading, { text: "Webhooks" }),
-      p12(
-        { class: "who dim" },
-        "Webhooks receive the events that they subscribe to. Choose a delivery to see its attempts, signature and body."
-      ),
-      div11({ class: "actions" }, createElement(NewWebhook, { reload }))
-    ),
-    // always rendered, because its dialog may be open
-    data.data.length === 0 ? empty("hook", "No webhooks yet", "Create a webhook to receive deliveries.") : ul6(
-      { class: "cards" },
-      data.data.map((w) => createElement(Card2, { key: w.webhook_id, w, reload }))
-    )
-  );
-}
-function Card2({ w, reload }) {
-  const archived = w.status === "archived";
-  const set2 = (what3) => call("POST", ofAccount(`/webhooks/${w.webhook_id}/${what3}`)).then(reload);
-  const toggle = () => archived ? attempt(
-    () => set2("unarchive"),
-    () => [
-      `Webhook ${w.webhook_id} unarchived. The server now sends its pending deliveries.`,
-      void 0,
-      () => set2("archive")
-    ]
-  ) : attempt(
-    () => set2("archive"),
-    () => [`Webhook ${w.webhook_id} archived. Queued deliveries are kept.`, void 0, () => set2("unarchive")]
-  );
-  return li5(
-    { class: "card" },
-    div11(
-      { class: "line" },
-      strong5(`Webhook ${w.webhook_id}`),
-      archived ? chip("", "archive", "archived") : chip("ok", "check", w.status)
-    ),
-    p12({ class: "id" }, w.url, createElement(Copy, { value: w.url, label: "Copy URL" })),
-    p12(
-      { class: "tags" },
-      w.events.map((e) => span10({ class: "chip", key: e }, e))
-    ),
-    div11(
-      { class: "line" },
-      span10({ class: "dim cut" }, w.rate_limit ? `${w.rate_limit} a ${w.rate_limit_period ?? "hour"}` : "no rate limit"),
-      !archived && createElement(Rotate, { w, reload }),
-      createElement(Doing, { label: "Actions" }, press("archive", archived ? "Unarchive" : "Archive", toggle))
-    )
-  );
-}
-var Secret = ({ secret }) => div11(
-  { class: "secret" },
-  label5("The secret that signs deliveries to this webhook"),
-  p12({ class: "id" }, secret, createElement(Copy, { value: secret, label: "Copy secret" })),
-  p12({ class: "dim" }, "Copy the secret to your receiver now. The list of webhooks does not show it.")
-);
-function NewWebhook({ reload }) {
-  const { info } = useSession();
-  return createElement(Create, {
-    label: "New webhook",
-    main: true,
-    ok: "Create webhook",
-    parts: [
-      { name: "url", label: "URL", hint: "http://localhost:9000/hook" },
-      { name: "events", label: "Events", kind: "ticks", options: same(info?.events ?? []) },
-      {
-        name: "rate_limit",
-        label: "Rate limit",
-        kind: "number",
-        read: number,
-        note: "Maximum attempts per period. Empty: no limit."
-      },
-      {
-        name: "rate_limit_period",
-        label: "Period",
-        kind: "select",
-        options: [
-          ["", "hour"],
-          ["second", "second"],
-          ["minute", "minute"],
-          ["day", "day"]
-        ],
-        when: (v) => v.rate_limit !== ""
-      }
-    ],
-    send: (body) => call("POST", ofAccount("/webhooks"), { events: [], ...body }),
-    done: (w) => {
-      reload();
-      return [`Webhook ${w.webhook_id} created.`];
-    },
-    after: (w) => createElement(Secret, { secret: w.secret })
-  });
-}
-function Rotate({ w, reload }) {
-  const { url, events, rate_limit, rate_limit_period } = w;
-  const archive = async (close) => {
-    if (await attempt(
-      () => call("POST", ofAccount(`/webhooks/${w.webhook_id}/archive`)),
-      () => [`Webhook ${w.webhook_id} archived. Its secret is no longer used.`]
-    ))
-      close();
-    reload();
-  };
-  return createElement(Create, {
-    label: "Rotate secret",
-    sign: "key",
-    title: `Rotate secret of webhook ${w.webhook_id}`,
-    ok: "Create successor",
-    parts: [],
-    intro: ol(
-      { class: "how" },
-      li5("This creates a second webhook with the same URL and events, but its own secret."),
-      li5(
-        "Configure the receiver with both secrets. Until you archive the old webhook, each event is delivered twice. Deduplicate events by id."
-      ),
-      li5(`Archive webhook ${w.webhook_id}.`)
-    ),
-    send: () => call("POST", ofAccount("/webhooks"), { url, events, ...rate_limit && { rate_limit, rate_limit_period } }),
-    done: (made) => {
-      reload();
-      return [`Webhook ${made.webhook_id} created in addition to webhook ${w.webhook_id}.`];
-    },
-    after: (made, close) => [
-      createElement(Secret, { secret: made.secret }),
-      p12("When the receiver accepts both secrets, archive the old webhook."),
-      createElement(
-        Doing,
-        { label: "The old webhook" },
-        press("archive", `Archive webhook ${w.webhook_id}`, () => archive(close), { class: "main" })
-      )
-    ]
-  });
-}
-
-// src/deliveries.js
-var { a: a7, article: article5, details, div: div12, header: header6, i: i2, li: li6, ol: ol2, p: p13, span: span11, strong: strong6, summary: summary2 } = tags;
-var outcome = (t) => t.status ? String(t.status) : "no response";
-var good = (t) => !t.error && !!t.status && t.status >= 200 && t.status < 300;
-var reasons = {
-  archived: "The webhook is archived. Unarchive it to send the delivery.",
-  rate_limit: "The webhook's rate limit has been reached.",
-  delay: "A fault rule delays the delivery.",
-  retry: "The last attempt failed."
-};
-function state3(d) {
-  const last2 = d.attempts.at(-1);
-  const until = d.waiting_until ?? d.next_attempt;
-  switch (d.state) {
-    case "delivered":
-      return chip("ok", "check", last2 ? outcome(last2) : "delivered");
-    case "failed":
-      return chip("bad", "cross", "failed");
-    case "dropped":
-      return chip("bad", "bolt", "dropped");
-    case "delivering":
-      return chip("info", "send", "delivering");
-  }
-  if (d.waiting === "archived") return chip("", "archive", "archived");
-  if (until)
-    return chip(
-      "warn",
-      d.state === "retrying" ? "retry" : "clock",
-      d.state === "retrying" ? "retry in " : "in ",
-      createElement(Countdown, { to: until })
-    );
-  return chip("info", "clock", "waiting");
-}
-var most2 = (d, each) => ["delivered", "failed", "dropped"].includes(d.state) ? d.attempts.length : Math.max(
-  0,
-  d.attempts.findLastIndex((t) => t.manual)
-) + each;
-var Track = ({ d }) => span11(
-  { class: "track", "aria-hidden": "true" },
-  Array.from(
-    { length: Math.min(12, most2(d, (useSession().info?.retry_schedule_ms.length ?? 0) + 1)) },
-    (_, n) => i2({ key: n, class: !d.attempts[n] ? "" : good(d.attempts[n]) ? "ok" : "bad" })
-  )
-);
-var target = (d) => (Number(d.webhook_id) > 0 ? `webhook ${d.webhook_id} ` : "URL ") + path2(d.url);
-function path2(url) {
-  try {
-    return new URL(url).pathname;
-  } catch {
-    return url;
-  }
-}
-var about = (e) => (e.recipient || e.subject) && p13({ class: "who" }, seen(e.recipient), e.subject && span11({ class: "dim" }, e.recipient && " · ", seen(e.subject)));
-var row4 = (d, current) => rowLink(
-  `deliveries/${d.id}`,
-  current,
-  span11(
-    { class: "line" },
-    strong6({ class: "what" }, d.event || "(not an event)"),
-    span11({ class: "cut" }, seen(d.recipient)),
-    when(d.created_at)
-  ),
-  span11(
-    { class: "line" },
-    createElement(Track, { d }),
-    span11({ class: "dim cut more", title: d.url }, d.subject && [seen(d.subject), " · "], target(d)),
-    d.state === "delivered" ? span11({ class: "dim num" }, d.attempts.length ? outcome(d.attempts[d.attempts.length - 1]) : "delivered") : state3(d)
-  )
-);
-var states = [
-  ["", "All"],
-  ["queued", "Waiting"],
-  ["retrying", "Retrying"],
-  ["delivered", "Delivered"],
-  ["failed", "Failed"]
-];
-function PickWebhook({ value, onChange }) {
-  const { data } = useWebhooks();
-  return createElement(Select, {
-    label: "Webhook",
-    value,
-    onChange,
-    options: [["", "All"], ...optionsOf(data?.data ?? [], (w) => [w.webhook_id, `${w.webhook_id} ${path2(w.url)}`])]
-  });
-}
-function Deliveries({ id, tab }) {
-  const { info } = useSession();
-  const search = useSearch();
-  const [only, setOnly] = useParam("state");
-  const [event, setEvent] = useParam("event");
-  const [hook, setHook] = useParam("webhook");
-  const list = (
-    /** @type {ReturnType<typeof useList<Delivery>>} */
-    useList(
-      "/deliveries",
-      "delivery",
-      { search: search.query, state: only, event, webhook_id: hook, account_id: accountFilter() },
-      { open: id === "webhooks" ? "" : id, also: ["records"] }
-    )
-  );
-  return createElement(Split, {
-    title: "Deliveries",
-    count: list.total,
-    open: !!id,
-    home: link("deliveries"),
-    side: a7(
-      {
-        class: "button quiet",
-        href: link("deliveries/webhooks"),
-        "aria-current": id === "webhooks" ? "true" : void 0
-      },
-      "Webhooks"
-    ),
-    tools: [
-      createElement(Search, { search, label: "Search address, subject, event, URL" }),
-      createElement(Choice, { label: "State", value: only, onChange: setOnly, options: states }),
-      div12(
-        { class: "tools pair" },
-        createElement(PickWebhook, { value: hook, onChange: setHook }),
-        createElement(Select, {
-          label: "Event",
-          value: event,
-          onChange: setEvent,
-          options: [["", "All"], ...same(info?.events ?? [])]
-        })
-      )
-    ],
-    list: createElement(Rows, {
-      list,
-      current: id,
-      filtered: !!(search.query || only || event || hook),
-      row: row4,
-      none: empty(
-        "hook",
-        "No deliveries yet",
-        a7({ href: "#/deliveries/webhooks" }, "Create a webhook"),
-        ", then make something happen: bounce a message in the ",
-        a7({ href: "#/inbox" }, "inbox"),
-        ", or ",
-        a7({ href: "#/trigger" }, "send an event"),
-        "."
-      )
-    }),
-    detail: id && id !== "webhooks" ? createElement(Opened4, { key: id, id, tab, summary: list.rows?.find((d) => d?.id === id) }) : createElement(Webhooks, {})
-  });
-}
-function Opened4({ id, tab, summary: summary4 }) {
-  const { record: d, error } = (
-    /** @type {{record?: FullDelivery, error?: string}} */
-    useRecord("/deliveries/" + id, summary4 && JSON.stringify(summary4))
-  );
-  if (error) return empty("warn", "Not found", error);
-  if (!d) return loading();
-  const bytes = new TextEncoder().encode(d.body).length;
-  const message = d.message_id ?? messageOf(d.body);
-  const redeliver = () => attempt(
-    () => call("POST", `/deliveries/${id}/redeliver`, {}),
-    () => ["Redelivery queued, with the same id and bytes."]
-  );
-  return article5(
-    header6(
-      { class: "head" },
-      createElement(Heading, { text: d.event || "(not an event)" }),
-      p13(
-        { class: "who" },
-        span11({ class: "dim" }, Number(d.webhook_id) > 0 ? `to webhook ${d.webhook_id} ` : "to "),
-        span11({ class: "mono" }, d.url)
-      ),
-      about(d),
-      p13(
-        { class: "meta" },
-        state3(d),
-        createElement(Track, { d }),
-        span11(
-          d.waiting || d.next_attempt ? `${d.attempts.length} of ${d.max_attempts} attempts` : counted(d.attempts.length, "attempt")
-        ),
-        d.waiting && span11(reasons[d.waiting] ?? d.waiting),
-        d.fault && a7({ href: "#/faults" }, `fault ${d.fault}`),
-        d.event_id && idOf(d.event_id, "Copy event id")
-      ),
-      createElement(
-        Doing,
-        { label: "Actions", class: "actions" },
-        press("retry", "Redeliver", redeliver, { class: "main" }),
-        createElement(Copy, {
-          value: curl("POST", d.url, [quote("X-Service-Signature: " + d.signature)], d.body),
-          label: "Copy a curl command that sends the same bytes",
-          text: "Copy as curl"
-        }),
-        a7({ class: "button", href: `#/trigger/${id}` }, icon("send"), "Edit and send"),
-        message && a7({ class: "button", href: `#/inbox/${message}/history` }, icon("inbox"), "Message")
-      )
-    ),
-    createElement(Tabs, {
-      label: "Delivery details",
-      value: tab,
-      onChange: (t) => go(link(`deliveries/${id}/${t}`)),
-      tabs: [
-        { id: "attempts", label: "Attempts", count: d.attempts.length, panel: () => attempts(d) },
-        { id: "body", label: "Body", panel: () => createElement(Body, { raw: d.body, bytes }) },
-        { id: "signature", label: "Signature", panel: () => createElement(Signature, { d }) },
-        {
-          id: "request",
-          label: "Request",
-          panel: () => pairs([
-            ["Method", "POST"],
-            ["URL", d.url],
-            ["Content-Type", "application/json"],
-            ["Content-Length", bytes],
-            ["X-Service-Signature", d.signature]
-          ])
-        }
-      ]
-    })
-  );
-}
-function messageOf(body) {
-  try {
-    const { data } = JSON.parse(body);
-    return data.email?.id ?? data.email_id;
-  } catch {
-    return void 0;
-  }
-}
-function attempts(d) {
-  const until = d.waiting === "archived" ? void 0 : d.waiting_until ?? d.next_attempt;
-  const last2 = d.attempts.length - 1;
-  if (last2 < 0)
-    return empty(
-      "clock",
-      "No attempts yet",
-      reasons[d.waiting ?? ""] ?? (d.state === "dropped" ? "A fault rule dropped the delivery, so no attempts are made." : "Waiting for other attempts to finish."),
-      " ",
-      until && createElement(Countdown, { to: until })
-    );
-  return ol2(
-    { class: "attempts" },
-    d.attempts.map(
-      (t, n) => li6(
-        { key: n },
-        details(
-          { open: n === last2 },
-          summary2(
-            span11({ class: "no" }, n + 1),
-            chip(good(t) ? "ok" : "bad", good(t) ? "check" : "cross", outcome(t)),
-            when(t.time, true),
-            span11({ class: "num dim" }, took(t.duration_ms)),
-            n > 0 && span11({ class: "dim" }, `after ${between(d.attempts[n - 1].time, t.time)}`),
-            t.manual && chip("info", "", "redelivery")
-          ),
-          t.error && code(t.error),
-          t.status ? code(t.response || "(empty response)") : null
-        )
-      )
-    ),
-    until && li6(
-      { key: "next", class: "next" },
-      span11({ class: "no" }, last2 + 2),
-      chip("warn", "clock", "next"),
-      when(until),
-      span11({ class: "dim" }, "in ", createElement(Countdown, { to: until })),
-      createElement(AdvanceTo, { to: until, label: "The next attempt" })
-    )
-  );
-}
-function Body({ raw, bytes }) {
-  const [form7, setForm] = useState("indented");
-  return [
-    div12(
-      { class: "bar" },
-      createElement(Choice, {
-        label: "Form",
-        value: form7,
-        onChange: setForm,
-        options: [
-          ["indented", "Indented"],
-          ["raw", "As sent"]
-        ]
-      }),
-      span11({ class: "dim" }, `${num(bytes)} bytes, signed as sent`),
-      createElement(Copy, { value: raw, label: "Copy bytes as sent", text: "Copy" })
-    ),
-    json(raw, form7 === "indented")
-  ];
-}
-
-// src/events.js
-var { a: a8, article: article6, div: div13, header: header7, i: i3, li: li7, p: p14, span: span12, strong: strong7, ul: ul7 } = tags;
-var bad = /Bounced|Spam|Rejected|Error/;
-var warn = /Unsubscribed|Removed|Suppressed/;
-var tone = (event) => bad.test(event) ? "bad" : warn.test(event) ? "warn" : "ok";
-var row5 = (e, current) => rowLink(
-  `events/${e.id}`,
-  current,
-  span12(
-    { class: "line" },
-    i3({ class: "bead " + tone(e.event), "aria-hidden": "true" }),
-    strong7({ class: "what" }, e.event),
-    span12({ class: "cut" }, seen(e.recipient)),
-    when(e.time)
-  ),
-  span12(
-    { class: "line" },
-    span12({ class: "dim cut indent more" }, e.subject ? seen(e.subject) : span12({ class: "mono" }, e.event_id || e.id)),
-    span12({ class: "dim num" }, e.deliveries.length ? counted(e.deliveries.length, "webhook") : "no webhook")
-  )
-);
-function Events({ id }) {
-  const { info } = useSession();
-  const search = useSearch();
-  const [event, setEvent] = useParam("event");
-  const list = (
-    /** @type {ReturnType<typeof useList<Fired>>} */
-    useList("/events", "event", { search: search.query, event, account_id: accountFilter() }, { open: id })
-  );
-  return createElement(Split, {
-    title: "Events",
-    count: Math.min(list.total, info?.events_kept ?? Infinity),
-    open: !!id,
-    home: link("events"),
-    side: info && span12({ class: "dim" }, `latest ${num(info.events_kept)} kept`),
-    tools: [
-      createElement(Search, { search, label: "Search address, subject, id, body" }),
-      div13(
-        { class: "tools" },
-        createElement(Select, {
-          label: "Event",
-          hidden: true,
-          value: event,
-          onChange: setEvent,
-          options: [["", "All events"], ...same(info?.events ?? [])]
-        })
-      )
-    ],
-    list: createElement(Rows, {
-      list,
-      current: id,
-      filtered: !!(search.query || event),
-      row: row5,
-      none: empty(
-        "pulse",
-        "No events yet",
-        "Add a contact, send a message, or simulate a recipient action in the ",
-        a8({ href: "#/inbox" }, "inbox"),
-        "."
-      )
-    }),
-    detail: id ? createElement(Opened5, { key: id, id }) : empty("pulse", "No event selected", "Choose an event to see its body and deliveries.")
-  });
-}
-function Opened5({ id }) {
-  const { record: e, error } = (
-    /** @type {{record?: FullFired, error?: string}} */
-    useRecord("/events/" + id, "")
-  );
-  if (error) return empty("warn", "Not found", error);
-  if (!e) return loading();
-  return article6(
-    header7(
-      { class: "head" },
-      createElement(Heading, { text: e.event }),
-      about(e),
-      p14({ class: "meta" }, when(e.time, true), e.event_id && idOf(e.event_id, "Copy event id")),
-      div13(
-        { class: "actions", role: "group", "aria-label": "Related" },
-        e.message_id && a8({ class: "button", href: `#/inbox/${e.message_id}/history` }, icon("inbox"), "Message"),
-        a8({ class: "button", href: `#/trigger/${id}` }, icon("send"), "Edit and send")
-      )
-    ),
-    e.deliveries.length ? ul7(
-      { class: "links" },
-      e.deliveries.map((d) => createElement(Heard, { key: d, id: d }))
-    ) : p14({ class: "lead" }, "No webhook is subscribed to this event, so it was not delivered."),
-    createElement(Body, { raw: e.body, bytes: new TextEncoder().encode(e.body).length })
-  );
-}
-function Heard({ id }) {
-  const { data: d, error } = (
-    /** @type {Fetched<FullDelivery>} */
-    useFetch("/deliveries/" + id, ["delivery"])
-  );
-  if (error) return li7(span12({ class: "dim" }, `${id}: ${error}`));
-  if (!d) return li7(div13({ class: "dim" }, id));
-  return linkLine(
-    id,
-    `#/deliveries/${id}`,
-    "hook",
-    span12({ class: "cut" }, `webhook ${d.webhook_id} `, span12({ class: "dim mono" }, d.url)),
-    createElement(Track, { d }),
-    state3(d)
-  );
-}
+var step = (label9, title, body, off) => press("", label9, () => pass(body), { title, disabled: off });
 
 // src/programs.js
 var loading2;
 var load = () => loading2 ??= fetch(href("/operations.json")).then((res) => res.json());
+var quote = (s) => `'${s.replaceAll("'", `'\\''`)}'`;
+function curl(method, url, headers, body) {
+  const words2 = [
+    "curl -i",
+    method === "HEAD" ? "-I" : `-X ${/^[A-Z]+$/.test(method) ? method : quote(method)}`,
+    /[[\]{}]/.test(url) && "-g",
+    /\/\.\.?(\/|\?|$)/.test(url) && "--path-as-is",
+    quote(url)
+  ];
+  return [
+    words2.filter(Boolean).join(" "),
+    ...headers.map((h) => `-H ${h}`),
+    ...body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : []
+  ].join(" \\\n  ");
+}
 var programs = {
   curl: ({ method, url, token, body }) => curl(method, url, [quote(`Authorization: Bearer ${token}`)], body),
   Go: ({ method, url, token, body }) => `package main
@@ -5162,8 +4504,643 @@ func main() {
 `;
 }
 
+// src/signature.js
+var { div: div14, input: input5, label: label5, p: p11 } = tags;
+function useVerdict(d, typed, with_) {
+  const [verdict, setVerdict] = useState(
+    /** @type {Verdict|null} */
+    null
+  );
+  const rested = useRested(typed);
+  useEffect(() => {
+    let gone = false;
+    if (!rested) return setVerdict(null);
+    const body = { body: d.body, secret: d.secret, hash_function: d.hash_function, signature: d.signature, ...with_ };
+    call("POST", "/verify", body).then(
+      (v) => {
+        if (!gone) setVerdict(v);
+      },
+      (e) => {
+        if (!gone) setVerdict({ valid: false, reason: e.message });
+      }
+    );
+    return () => {
+      gone = true;
+    };
+  }, [rested, d.id]);
+  return verdict;
+}
+var VerifiedInput = ({ id, title, hint, value, onInput, verdict, right, wrong: wrong2 }) => div14(
+  { class: "field" },
+  label5({ for: id }, title),
+  input5({
+    id,
+    class: "mono",
+    value,
+    onInput: (e) => onInput(e.target.value),
+    placeholder: hint,
+    "aria-describedby": id + "-verdict",
+    autocomplete: "off",
+    spellcheck: false
+  }),
+  p11(
+    { id: id + "-verdict", class: "verdict", role: "status" },
+    verdict && [verdict.valid ? chip("ok", "check", right) : chip("bad", "cross", wrong2), " ", verdict.reason]
+  )
+);
+function Signature({ d }) {
+  const [shown3, setShown] = useState(false);
+  const [theirs, setTheirs] = useState("");
+  const [secret, setSecret] = useState("");
+  usePaste((text2) => setTheirs(text2.trim()));
+  const verdict = useVerdict(d, theirs.trim(), { signature: theirs.trim() });
+  const fits2 = useVerdict(d, secret, { secret });
+  const hash = d.hash_function ?? "sha256";
+  const token = useSession().info?.token_required ? " -H 'Authorization: Bearer TOKEN'" : "";
+  const shell2 = (key2) => `curl -fsS${token} ${location.origin}${href(`/deliveries/${d.id}/body`)} |
+  openssl dgst -${hash} -hmac ${quote(key2)} -binary | base64 -w0`;
+  const masked = shown3 ? d.secret ?? "" : "•".repeat(18);
+  return div14(
+    { class: "stack" },
+    pairs([
+      ["X-Service-Signature", idOf(d.signature, "Copy signature")],
+      ["Computed as", `base64(HMAC-${hash.toUpperCase()}(secret, body as sent))`],
+      [
+        "Secret",
+        [
+          idOf(d.secret ?? "", "Copy secret", masked),
+          press("", "Show", () => setShown(!shown3), { class: "quiet", "aria-pressed": String(shown3) })
+        ]
+      ]
+    ]),
+    createElement(VerifiedInput, {
+      id: "theirs",
+      title: "Signature computed by your receiver",
+      hint: "Paste its signature",
+      value: theirs,
+      onInput: setTheirs,
+      verdict,
+      right: "matches",
+      wrong: "does not match"
+    }),
+    createElement(VerifiedInput, {
+      id: "secret",
+      title: "Secret of your receiver",
+      hint: "Paste its secret",
+      value: secret,
+      onInput: setSecret,
+      verdict: fits2,
+      right: "matches",
+      wrong: "does not match"
+    }),
+    div14(
+      { class: "field" },
+      div14({ class: "label" }, "Shell command ", createElement(Copy, { value: shell2(d.secret ?? ""), label: "Copy command" })),
+      code(shell2(masked))
+    )
+  );
+}
+
+// src/webhooks.js
+var { article: article4, div: div15, header: header5, label: label6, li: li5, ol, p: p12, span: span15, strong: strong5, ul: ul6 } = tags;
+function useWebhooks() {
+  useSession();
+  return useFetch(ofAccount("/webhooks"), ["records"], everyPage);
+}
+function Webhooks() {
+  const { data, error, reload } = useWebhooks();
+  if (error) return loadingFailed(error);
+  if (!data) return loading();
+  return article4(
+    header5(
+      { class: "head" },
+      createElement(Heading, { text: "Webhooks" }),
+      p12(
+        { class: "who dim" },
+        "Webhooks receive the events that they subscribe to. Choose a delivery to see its attempts, signature and body."
+      ),
+      div15({ class: "actions" }, createElement(NewWebhook, { reload }))
+    ),
+    // always rendered, because its dialog may be open
+    data.data.length === 0 ? empty("hook", "No webhooks yet", "Create a webhook to receive deliveries.") : ul6(
+      { class: "cards" },
+      data.data.map((w) => createElement(Card2, { key: w.webhook_id, w, reload }))
+    )
+  );
+}
+function Card2({ w, reload }) {
+  const archived = w.status === "archived";
+  const set2 = (what3) => call("POST", ofAccount(`/webhooks/${w.webhook_id}/${what3}`)).then(reload);
+  const toggle = () => archived ? attempt(
+    () => set2("unarchive"),
+    () => [
+      `Webhook ${w.webhook_id} unarchived. The server now sends its pending deliveries.`,
+      void 0,
+      () => set2("archive")
+    ]
+  ) : attempt(
+    () => set2("archive"),
+    () => [`Webhook ${w.webhook_id} archived. Queued deliveries are kept.`, void 0, () => set2("unarchive")]
+  );
+  return li5(
+    { class: "card" },
+    div15(
+      { class: "line" },
+      strong5(`Webhook ${w.webhook_id}`),
+      archived ? chip("", "archive", "archived") : chip("ok", "check", w.status)
+    ),
+    p12({ class: "id" }, w.url, createElement(Copy, { value: w.url, label: "Copy URL" })),
+    p12(
+      { class: "tags" },
+      w.events.map((e) => span15({ class: "chip", key: e }, e))
+    ),
+    div15(
+      { class: "line" },
+      span15({ class: "dim cut" }, w.rate_limit ? `${w.rate_limit} a ${w.rate_limit_period ?? "hour"}` : "no rate limit"),
+      !archived && createElement(Rotate, { w, reload }),
+      createElement(Doing, { label: "Actions" }, press("archive", archived ? "Unarchive" : "Archive", toggle))
+    )
+  );
+}
+var Secret = ({ secret }) => div15(
+  { class: "secret" },
+  label6("The secret that signs deliveries to this webhook"),
+  p12({ class: "id" }, secret, createElement(Copy, { value: secret, label: "Copy secret" })),
+  p12({ class: "dim" }, "Copy the secret to your receiver now. The list of webhooks does not show it.")
+);
+function NewWebhook({ reload }) {
+  const { info } = useSession();
+  return createElement(Create, {
+    label: "New webhook",
+    main: true,
+    ok: "Create webhook",
+    parts: [
+      { name: "url", label: "URL", hint: "http://localhost:9000/hook" },
+      { name: "events", label: "Events", kind: "ticks", options: same(info?.events ?? []) },
+      {
+        name: "rate_limit",
+        label: "Rate limit",
+        kind: "number",
+        read: number,
+        note: "Maximum attempts per period. Empty: no limit."
+      },
+      {
+        name: "rate_limit_period",
+        label: "Period",
+        kind: "select",
+        options: [
+          ["", "hour"],
+          ["second", "second"],
+          ["minute", "minute"],
+          ["day", "day"]
+        ],
+        when: (v) => v.rate_limit !== ""
+      }
+    ],
+    send: (body) => call("POST", ofAccount("/webhooks"), { events: [], ...body }),
+    done: (w) => {
+      reload();
+      return [`Webhook ${w.webhook_id} created.`];
+    },
+    after: (w) => createElement(Secret, { secret: w.secret })
+  });
+}
+function Rotate({ w, reload }) {
+  const { url, events, rate_limit, rate_limit_period } = w;
+  const archive = async (close2) => {
+    if (await attempt(
+      () => call("POST", ofAccount(`/webhooks/${w.webhook_id}/archive`)),
+      () => [`Webhook ${w.webhook_id} archived. Its secret is no longer used.`]
+    ))
+      close2();
+    reload();
+  };
+  return createElement(Create, {
+    label: "Rotate secret",
+    sign: "key",
+    title: `Rotate secret of webhook ${w.webhook_id}`,
+    ok: "Create successor",
+    parts: [],
+    intro: ol(
+      { class: "how" },
+      li5("This creates a second webhook with the same URL and events, but its own secret."),
+      li5(
+        "Configure the receiver with both secrets. Until you archive the old webhook, each event is delivered twice. Deduplicate events by id."
+      ),
+      li5(`Archive webhook ${w.webhook_id}.`)
+    ),
+    send: () => call("POST", ofAccount("/webhooks"), { url, events, ...rate_limit && { rate_limit, rate_limit_period } }),
+    done: (made) => {
+      reload();
+      return [`Webhook ${made.webhook_id} created in addition to webhook ${w.webhook_id}.`];
+    },
+    after: (made, close2) => [
+      createElement(Secret, { secret: made.secret }),
+      p12("When the receiver accepts both secrets, archive the old webhook."),
+      createElement(
+        Doing,
+        { label: "The old webhook" },
+        press("archive", `Archive webhook ${w.webhook_id}`, () => archive(close2), { class: "main" })
+      )
+    ]
+  });
+}
+
+// src/deliveries.js
+var { a: a9, article: article5, details, div: div16, header: header6, i: i2, li: li6, ol: ol2, p: p13, span: span16, strong: strong6, summary: summary2 } = tags;
+var outcome = (t) => t.status ? String(t.status) : "no response";
+var good = (t) => !t.error && !!t.status && t.status >= 200 && t.status < 300;
+var reasons = {
+  archived: "The webhook is archived. Unarchive it to send the delivery.",
+  rate_limit: "The webhook's rate limit has been reached.",
+  delay: "A fault rule delays the delivery.",
+  retry: "The last attempt failed."
+};
+function state3(d) {
+  const last2 = d.attempts.at(-1);
+  const until = d.waiting_until ?? d.next_attempt;
+  switch (d.state) {
+    case "delivered":
+      return chip("ok", "check", last2 ? outcome(last2) : "delivered");
+    case "failed":
+      return chip("bad", "cross", "failed");
+    case "dropped":
+      return chip("bad", "bolt", "dropped");
+    case "delivering":
+      return chip("info", "send", "delivering");
+  }
+  if (d.waiting === "archived") return chip("", "archive", "archived");
+  if (until)
+    return chip(
+      "warn",
+      d.state === "retrying" ? "retry" : "clock",
+      d.state === "retrying" ? "retry in " : "in ",
+      createElement(Countdown, { to: until })
+    );
+  return chip("info", "clock", "waiting");
+}
+var most2 = (d, each) => ["delivered", "failed", "dropped"].includes(d.state) ? d.attempts.length : Math.max(
+  0,
+  d.attempts.findLastIndex((t) => t.manual)
+) + each;
+var Track = ({ d }) => span16(
+  { class: "track", "aria-hidden": "true" },
+  Array.from(
+    { length: Math.min(12, most2(d, (useSession().info?.retry_schedule_ms.length ?? 0) + 1)) },
+    (_, n) => i2({ key: n, class: !d.attempts[n] ? "" : good(d.attempts[n]) ? "ok" : "bad" })
+  )
+);
+var target = (d) => (Number(d.webhook_id) > 0 ? `webhook ${d.webhook_id} ` : "URL ") + path2(d.url);
+function path2(url) {
+  try {
+    return new URL(url).pathname;
+  } catch {
+    return url;
+  }
+}
+var about = (e) => (e.recipient || e.subject) && p13({ class: "who" }, seen(e.recipient), e.subject && span16({ class: "dim" }, e.recipient && " · ", seen(e.subject)));
+var row4 = (d, current) => rowLink(
+  `deliveries/${d.id}`,
+  current,
+  span16(
+    { class: "line" },
+    strong6({ class: "what" }, d.event || "(not an event)"),
+    span16({ class: "cut" }, seen(d.recipient)),
+    when(d.created_at)
+  ),
+  span16(
+    { class: "line" },
+    createElement(Track, { d }),
+    span16({ class: "dim cut more", title: d.url }, d.subject && [seen(d.subject), " · "], target(d)),
+    d.state === "delivered" ? span16({ class: "dim num" }, d.attempts.length ? outcome(d.attempts[d.attempts.length - 1]) : "delivered") : state3(d)
+  )
+);
+var states = [
+  ["", "All"],
+  ["queued", "Waiting"],
+  ["retrying", "Retrying"],
+  ["delivered", "Delivered"],
+  ["failed", "Failed"]
+];
+function PickWebhook({ value, onChange }) {
+  const { data } = useWebhooks();
+  return createElement(Select, {
+    label: "Webhook",
+    value,
+    onChange,
+    options: [["", "All"], ...optionsOf(data?.data ?? [], (w) => [w.webhook_id, `${w.webhook_id} ${path2(w.url)}`])]
+  });
+}
+function Deliveries({ id, tab }) {
+  const { info } = useSession();
+  const search = useSearch();
+  const [only, setOnly] = useParam("state");
+  const [event, setEvent] = useParam("event");
+  const [hook, setHook] = useParam("webhook");
+  const list = (
+    /** @type {ReturnType<typeof useList<Delivery>>} */
+    useList(
+      "/deliveries",
+      "delivery",
+      { search: search.query, state: only, event, webhook_id: hook, account_id: accountFilter() },
+      { open: id === "webhooks" ? "" : id, also: ["records"] }
+    )
+  );
+  return createElement(Split, {
+    title: "Deliveries",
+    count: list.total,
+    open: !!id,
+    home: link("deliveries"),
+    side: a9(
+      {
+        class: "button quiet",
+        href: link("deliveries/webhooks"),
+        "aria-current": id === "webhooks" ? "true" : void 0
+      },
+      "Webhooks"
+    ),
+    tools: [
+      createElement(Search, { search, label: "Search address, subject, event, URL" }),
+      createElement(Choice, { label: "State", value: only, onChange: setOnly, options: states }),
+      div16(
+        { class: "tools pair" },
+        createElement(PickWebhook, { value: hook, onChange: setHook }),
+        createElement(Select, {
+          label: "Event",
+          value: event,
+          onChange: setEvent,
+          options: [["", "All"], ...same(info?.events ?? [])]
+        })
+      )
+    ],
+    list: createElement(Rows, {
+      list,
+      current: id,
+      filtered: !!(search.query || only || event || hook),
+      row: row4,
+      none: empty(
+        "hook",
+        "No deliveries yet",
+        a9({ href: "#/deliveries/webhooks" }, "Create a webhook"),
+        ", then make something happen: bounce a message in the ",
+        a9({ href: "#/inbox" }, "inbox"),
+        ", or ",
+        a9({ href: "#/trigger" }, "send an event"),
+        "."
+      )
+    }),
+    detail: id && id !== "webhooks" ? createElement(Opened4, { key: id, id, tab, summary: list.rows?.find((d) => d?.id === id) }) : createElement(Webhooks, {})
+  });
+}
+function Opened4({ id, tab, summary: summary4 }) {
+  const { record: d, error } = (
+    /** @type {{record?: FullDelivery, error?: string}} */
+    useRecord("/deliveries/" + id, summary4 && JSON.stringify(summary4))
+  );
+  if (error) return empty("warn", "Not found", error);
+  if (!d) return loading();
+  const bytes = new TextEncoder().encode(d.body).length;
+  const message = d.message_id ?? messageOf(d.body);
+  const redeliver = () => attempt(
+    () => call("POST", `/deliveries/${id}/redeliver`, {}),
+    () => ["Redelivery queued, with the same id and bytes."]
+  );
+  return article5(
+    header6(
+      { class: "head" },
+      createElement(Heading, { text: d.event || "(not an event)" }),
+      p13(
+        { class: "who" },
+        span16({ class: "dim" }, Number(d.webhook_id) > 0 ? `to webhook ${d.webhook_id} ` : "to "),
+        span16({ class: "mono" }, d.url)
+      ),
+      about(d),
+      p13(
+        { class: "meta" },
+        state3(d),
+        createElement(Track, { d }),
+        span16(
+          d.waiting || d.next_attempt ? `${d.attempts.length} of ${d.max_attempts} attempts` : counted(d.attempts.length, "attempt")
+        ),
+        d.waiting && span16(reasons[d.waiting] ?? d.waiting),
+        d.fault && a9({ href: "#/faults" }, `fault ${d.fault}`),
+        d.event_id && idOf(d.event_id, "Copy event id")
+      ),
+      createElement(
+        Doing,
+        { label: "Actions", class: "actions" },
+        press("retry", "Redeliver", redeliver, { class: "main" }),
+        createElement(Copy, {
+          value: curl("POST", d.url, [quote("X-Service-Signature: " + d.signature)], d.body),
+          label: "Copy a curl command that sends the same bytes",
+          text: "Copy as curl"
+        }),
+        a9({ class: "button", href: `#/trigger/${id}` }, icon("send"), "Edit and send"),
+        message && a9({ class: "button", href: `#/inbox/${message}/history` }, icon("inbox"), "Message")
+      )
+    ),
+    createElement(Tabs, {
+      label: "Delivery details",
+      value: tab,
+      onChange: (t) => go(link(`deliveries/${id}/${t}`)),
+      tabs: [
+        { id: "attempts", label: "Attempts", count: d.attempts.length, panel: () => attempts(d) },
+        { id: "body", label: "Body", panel: () => createElement(Body, { raw: d.body, bytes }) },
+        { id: "signature", label: "Signature", panel: () => createElement(Signature, { d }) },
+        {
+          id: "request",
+          label: "Request",
+          panel: () => pairs([
+            ["Method", "POST"],
+            ["URL", d.url],
+            ["Content-Type", "application/json"],
+            ["Content-Length", bytes],
+            ["X-Service-Signature", d.signature]
+          ])
+        }
+      ]
+    })
+  );
+}
+function messageOf(body) {
+  try {
+    const { data } = JSON.parse(body);
+    return data.email?.id ?? data.email_id;
+  } catch {
+    return void 0;
+  }
+}
+function attempts(d) {
+  const until = d.waiting === "archived" ? void 0 : d.waiting_until ?? d.next_attempt;
+  const last2 = d.attempts.length - 1;
+  if (last2 < 0)
+    return empty(
+      "clock",
+      "No attempts yet",
+      reasons[d.waiting ?? ""] ?? (d.state === "dropped" ? "A fault rule dropped the delivery, so no attempts are made." : "Waiting for other attempts to finish."),
+      " ",
+      until && createElement(Countdown, { to: until })
+    );
+  return ol2(
+    { class: "attempts" },
+    d.attempts.map(
+      (t, n) => li6(
+        { key: n },
+        details(
+          { open: n === last2 },
+          summary2(
+            span16({ class: "no" }, n + 1),
+            chip(good(t) ? "ok" : "bad", good(t) ? "check" : "cross", outcome(t)),
+            when(t.time, true),
+            span16({ class: "num dim" }, took(t.duration_ms)),
+            n > 0 && span16({ class: "dim" }, `after ${between(d.attempts[n - 1].time, t.time)}`),
+            t.manual && chip("info", "", "redelivery")
+          ),
+          t.error && code(t.error),
+          t.status ? code(t.response || "(empty response)") : null
+        )
+      )
+    ),
+    until && li6(
+      { key: "next", class: "next" },
+      span16({ class: "no" }, last2 + 2),
+      chip("warn", "clock", "next"),
+      when(until),
+      span16({ class: "dim" }, "in ", createElement(Countdown, { to: until })),
+      createElement(AdvanceTo, { to: until, label: "The next attempt" })
+    )
+  );
+}
+function Body({ raw, bytes }) {
+  const [form7, setForm] = useState("indented");
+  return [
+    div16(
+      { class: "bar" },
+      createElement(Choice, {
+        label: "Form",
+        value: form7,
+        onChange: setForm,
+        options: [
+          ["indented", "Indented"],
+          ["raw", "As sent"]
+        ]
+      }),
+      span16({ class: "dim" }, `${num(bytes)} bytes, signed as sent`),
+      createElement(Copy, { value: raw, label: "Copy bytes as sent", text: "Copy" })
+    ),
+    json(raw, form7 === "indented")
+  ];
+}
+
+// src/events.js
+var { a: a10, article: article6, div: div17, header: header7, i: i3, li: li7, p: p14, span: span17, strong: strong7, ul: ul7 } = tags;
+var bad = /Bounced|Spam|Rejected|Error/;
+var warn = /Unsubscribed|Removed|Suppressed/;
+var tone = (event) => bad.test(event) ? "bad" : warn.test(event) ? "warn" : "ok";
+var row5 = (e, current) => rowLink(
+  `events/${e.id}`,
+  current,
+  span17(
+    { class: "line" },
+    i3({ class: "bead " + tone(e.event), "aria-hidden": "true" }),
+    strong7({ class: "what" }, e.event),
+    span17({ class: "cut" }, seen(e.recipient)),
+    when(e.time)
+  ),
+  span17(
+    { class: "line" },
+    span17({ class: "dim cut indent more" }, e.subject ? seen(e.subject) : span17({ class: "mono" }, e.event_id || e.id)),
+    span17({ class: "dim num" }, e.deliveries.length ? counted(e.deliveries.length, "webhook") : "no webhook")
+  )
+);
+function Events({ id }) {
+  const { info } = useSession();
+  const search = useSearch();
+  const [event, setEvent] = useParam("event");
+  const list = (
+    /** @type {ReturnType<typeof useList<Fired>>} */
+    useList("/events", "event", { search: search.query, event, account_id: accountFilter() }, { open: id })
+  );
+  return createElement(Split, {
+    title: "Events",
+    count: Math.min(list.total, info?.events_kept ?? Infinity),
+    open: !!id,
+    home: link("events"),
+    side: info && span17({ class: "dim" }, `latest ${num(info.events_kept)} kept`),
+    tools: [
+      createElement(Search, { search, label: "Search address, subject, id, body" }),
+      div17(
+        { class: "tools" },
+        createElement(Select, {
+          label: "Event",
+          hidden: true,
+          value: event,
+          onChange: setEvent,
+          options: [["", "All events"], ...same(info?.events ?? [])]
+        })
+      )
+    ],
+    list: createElement(Rows, {
+      list,
+      current: id,
+      filtered: !!(search.query || event),
+      row: row5,
+      none: empty(
+        "pulse",
+        "No events yet",
+        "Add a contact, send a message, or simulate a recipient action in the ",
+        a10({ href: "#/inbox" }, "inbox"),
+        "."
+      )
+    }),
+    detail: id ? createElement(Opened5, { key: id, id }) : empty("pulse", "No event selected", "Choose an event to see its body and deliveries.")
+  });
+}
+function Opened5({ id }) {
+  const { record: e, error } = (
+    /** @type {{record?: FullFired, error?: string}} */
+    useRecord("/events/" + id, "")
+  );
+  if (error) return empty("warn", "Not found", error);
+  if (!e) return loading();
+  return article6(
+    header7(
+      { class: "head" },
+      createElement(Heading, { text: e.event }),
+      about(e),
+      p14({ class: "meta" }, when(e.time, true), e.event_id && idOf(e.event_id, "Copy event id")),
+      div17(
+        { class: "actions", role: "group", "aria-label": "Related" },
+        e.message_id && a10({ class: "button", href: `#/inbox/${e.message_id}/history` }, icon("inbox"), "Message"),
+        a10({ class: "button", href: `#/trigger/${id}` }, icon("send"), "Edit and send")
+      )
+    ),
+    e.deliveries.length ? ul7(
+      { class: "links" },
+      e.deliveries.map((d) => createElement(Heard, { key: d, id: d }))
+    ) : p14({ class: "lead" }, "No webhook is subscribed to this event, so it was not delivered."),
+    createElement(Body, { raw: e.body, bytes: new TextEncoder().encode(e.body).length })
+  );
+}
+function Heard({ id }) {
+  const { data: d, error } = (
+    /** @type {Fetched<FullDelivery>} */
+    useFetch("/deliveries/" + id, ["delivery"])
+  );
+  if (error) return li7(span17({ class: "dim" }, `${id}: ${error}`));
+  if (!d) return li7(div17({ class: "dim" }, id));
+  return linkLine(
+    id,
+    `#/deliveries/${id}`,
+    "hook",
+    span17({ class: "cut" }, `webhook ${d.webhook_id} `, span17({ class: "dim mono" }, d.url)),
+    createElement(Track, { d }),
+    state3(d)
+  );
+}
+
 // src/explorer.js
-var { article: article7, button: button5, div: div14, form: form3, h3: h33, header: header8, label: label6, p: p15, section: section4, span: span13, strong: strong8, textarea: textarea2 } = tags;
+var { article: article7, button: button10, div: div18, form: form3, h3: h33, header: header8, label: label7, p: p15, section: section4, span: span18, strong: strong8, textarea: textarea2 } = tags;
 var most3 = 2e5;
 function Explorer({ id }) {
   const [all, setAll] = useState(
@@ -5178,7 +5155,7 @@ function Explorer({ id }) {
   const rows = all?.filter(
     (o) => words2.every((w) => `${o.id} ${o.method} ${o.path} ${o.tag} ${o.summary}`.toLowerCase().includes(w))
   ) ?? null;
-  const open = all?.find((o) => o.id === id);
+  const open2 = all?.find((o) => o.id === id);
   return createElement(Split, {
     title: "API",
     count: rows?.length,
@@ -5193,7 +5170,7 @@ function Explorer({ id }) {
       row: row6,
       none: empty("book", "No operations", "The console has no description of the API.")
     }),
-    detail: open ? createElement(Opened6, { key: open.id, o: open }) : id ? all ? empty("warn", "Not found", `The API has no operation ${id}.`) : loading() : empty(
+    detail: open2 ? createElement(Opened6, { key: open2.id, o: open2 }) : id ? all ? empty("warn", "Not found", `The API has no operation ${id}.`) : loading() : empty(
       "send",
       "No operation selected",
       "Choose an operation to read its documentation and to send a request."
@@ -5203,12 +5180,12 @@ function Explorer({ id }) {
 var row6 = (o, current) => rowLink(
   `api/${o.id}`,
   current,
-  span13(
+  span18(
     { class: "line" },
-    span13({ class: `method ${o.method.toLowerCase()}` }, o.method),
+    span18({ class: `method ${o.method.toLowerCase()}` }, o.method),
     strong8({ class: "mono" }, o.path)
   ),
-  span13({ class: "line" }, span13({ class: "dim cut" }, o.summary), span13({ class: "dim kind" }, o.tag))
+  span18({ class: "line" }, span18({ class: "dim cut" }, o.summary), span18({ class: "dim kind" }, o.tag))
 );
 var newest = { list_id: "lists", campaign_id: "campaigns", workflow_id: "workflows", email_id: "outbox" };
 function useValues(o) {
@@ -5255,11 +5232,11 @@ async function send({ method, url, token, body }) {
 }
 var about2 = (o) => header8(
   { class: "head" },
-  createElement(Heading, { text: o.path, sign: span13({ class: `method ${o.method.toLowerCase()}` }, o.method) }),
+  createElement(Heading, { text: o.path, sign: span18({ class: `method ${o.method.toLowerCase()}` }, o.method) }),
   p15({ class: "who" }, o.summary),
   p15(
     { class: "meta" },
-    span13({ class: "id" }, o.id),
+    span18({ class: "id" }, o.id),
     o.repeatable ? chip("ok", "retry", "repeatable") : chip("warn", "warn", "not repeatable")
   ),
   p15(o.description)
@@ -5277,9 +5254,9 @@ function BodyInput({ o: { examples = [], body: type }, body, setBody }) {
       onChange: choose2,
       options: optionsOf(examples, (x, n) => [String(n), x.name])
     }),
-    div14(
+    div18(
       { class: "pick" },
-      label6({ for: "request-body" }, `Body (${type})`),
+      label7({ for: "request-body" }, `Body (${type})`),
       textarea2({
         id: "request-body",
         class: "mono",
@@ -5323,12 +5300,12 @@ function Opened6({ o }) {
       ),
       o.body && createElement(BodyInput, { o, body, setBody }),
       createElement(Field, { label: "Access token", value: token, onInput: setToken, mono: true }),
-      div14(
+      div18(
         { class: "actions" },
         createElement(
           Doing,
           { label: "Send" },
-          button5(
+          button10(
             { class: "button main", disabled: !!missing, title: missing ? `Fill in ${missing.name}` : void 0 },
             icon("send"),
             "Send"
@@ -5355,8 +5332,8 @@ function Shown({ result }) {
     p15(
       { class: "meta", role: "status" },
       chip(good2 ? "ok" : "bad", good2 ? "check" : "cross", `${result.status} ${result.statusText}`),
-      span13(took(result.ms)),
-      span13(`${num(result.body.length)} characters`)
+      span18(took(result.ms)),
+      span18(`${num(result.body.length)} characters`)
     ),
     pairs(result.headers.map(([name4, value]) => [name4, seen(value)])),
     result.body && (result.body.length > most3 ? [p15({ class: "dim" }, `Only the first ${num(most3)} characters are shown.`), code(result.body.slice(0, most3))] : json(result.body, true))
@@ -5369,14 +5346,14 @@ var Fields = ({ title, rows }) => section4(
     ["Name", "Type", "Description"],
     rows.map((x) => [
       x.name,
-      [[span13({ class: "mono" }, x.name), x.optional ? "" : " *"], span13({ class: "mono" }, x.type), x.description]
+      [[span18({ class: "mono" }, x.name), x.optional ? "" : " *"], span18({ class: "mono" }, x.type), x.description]
     ])
   ),
   rows.some((x) => !x.optional) && p15({ class: "dim" }, "* required")
 );
 
 // src/state.js
-var { a: a9, div: div15, h2: h23, p: p16 } = tags;
+var { a: a11, div: div19, h2: h24, p: p16 } = tags;
 var removeRules = {
   label: "Remove all",
   yes: "Yes, remove",
@@ -5438,16 +5415,16 @@ function State() {
     void 0
   );
   const { info } = useSession();
-  const start = (r) => r.whole && info?.accounts.length === 1 ? perform(r) : setAction(r);
-  return div15(
+  const start2 = (r) => r.whole && info?.accounts.length === 1 ? perform(r) : setAction(r);
+  return div19(
     { class: "card state", role: "group", "aria-label": "State" },
-    action ? [h23(action.label), createElement(Confirmation, { action, close: () => setAction(void 0) })] : createElement(
+    action ? [h24(action.label), createElement(Confirmation, { action, close: () => setAction(void 0) })] : createElement(
       Doing,
       { label: "State", class: "actions" },
       [saveBaseline, ...resets].map(
-        (r) => press(r.sign, r.label, () => start(r), { key: r.label, title: r.title, disabled: !info })
+        (r) => press(r.sign, r.label, () => start2(r), { key: r.label, title: r.title, disabled: !info })
       ),
-      a9(
+      a11(
         {
           class: "button",
           href: href("/state"),
@@ -5461,12 +5438,12 @@ function State() {
         text: "Load state",
         label: "Load a state",
         accept: ".json",
-        onFile: (file) => start(loadState(file))
+        onFile: (file) => start2(loadState(file))
       })
     )
   );
 }
-function Confirmation({ action, close, after }) {
+function Confirmation({ action, close: close2, after }) {
   const { info } = useSession();
   const [all, setAll] = useState(false);
   const account2 = action.whole ? "" : accountFilter();
@@ -5486,13 +5463,13 @@ function Confirmation({ action, close, after }) {
   const count = rules && counted(rules.filter((r) => !one || String(r.account_id) === one).length, "rule");
   const counts = !count ? [] : action === removeRules ? [count] : view ? [counted(view.resources.lists, "list"), counted(view.messages.sent, "message"), count] : [];
   const yes = () => {
-    close();
+    close2();
     (one ? attempt(
       () => call(action.method, action.path),
       () => [action.done]
     ) : perform(action)).then(after);
   };
-  return div15(
+  return div19(
     { class: "stack2" },
     account2 && createElement(Choice, {
       label: "Accounts",
@@ -5507,16 +5484,16 @@ function Confirmation({ action, close, after }) {
       { class: "scope", role: "status" },
       `This applies to ${[one ? `account ${one}` : everyone, counts.join(", ")].filter(Boolean).join(": ")}.`
     ),
-    div15(
+    div19(
       { class: "actions", role: "group", "aria-label": "Really?" },
       press(action.sign, action.yes, yes, { class: "bad" }),
-      press("", "Keep it", close)
+      press("", "Keep it", close2)
     )
   );
 }
 
 // src/faults.js
-var { a: a10, button: button6, div: div16, fieldset: fieldset4, form: form4, h2: h24, legend: legend5, li: li8, p: p17, section: section5, span: span14, strong: strong9, ul: ul8 } = tags;
+var { a: a12, button: button11, div: div20, fieldset: fieldset5, form: form4, h2: h25, legend: legend5, li: li8, p: p17, section: section5, span: span19, strong: strong9, ul: ul8 } = tags;
 var presets = [
   [
     "Rate-limited once",
@@ -5563,7 +5540,7 @@ function what(r, actions) {
     r.after_processing && "after processing",
     r.body && `“${r.body.slice(0, 60)}”`
   ];
-  return [actions.find((a16) => a16.action === r.action)?.label ?? r.action, ...more.filter(Boolean)].join(", ");
+  return [actions.find((a18) => a18.action === r.action)?.label ?? r.action, ...more.filter(Boolean)].join(", ");
 }
 var askedIn = (params) => ({
   action: "status",
@@ -5574,18 +5551,24 @@ var askedIn = (params) => ({
 var lead = () => p17(
   { class: "lead" },
   "Fault rules make requests, messages or deliveries fail. The same seed and the same order of calls cause the same faults, so failures are reproducible. To reset the server, use the ",
-  a10({ href: "#/overview" }, "overview"),
+  a12({ href: "#/overview" }, "overview"),
   "."
 );
-var testAddresses = (all) => div16(
+var testAddresses = (all) => div20(
   { class: "card" },
-  h24("Test addresses"),
+  h25("Test addresses"),
   p17({ class: "dim" }, "Recipients at these addresses act on each message."),
   pairs(all.map((x) => [x.address, x.effect]))
 );
+var presetButtons = (add) => div20(
+  { class: "presets", role: "group", "aria-label": "Ready-made rules" },
+  presets.map(([name4, title, f]) => press("plus", name4, () => add({ ...ofAccount3(), ...f }), { key: name4, title }))
+);
+function ofAccount3() {
+  const account2 = accountFilter();
+  return account2 ? { account_id: Number(account2) } : {};
+}
 function Faults() {
-  const { info } = useSession();
-  const { params } = usePlace();
   const [removing, setRemoving] = useState(false);
   const [edited, edit] = useState(
     /** @type {Rule|undefined} */
@@ -5605,15 +5588,7 @@ function Faults() {
     reload();
     return done;
   });
-  const account2 = accountFilter();
-  const mine = account2 ? { account_id: Number(account2) } : {};
-  const asked = { ...mine, ...askedIn(params) };
   const add = (f) => change(() => call("POST", "/faults", f), "Rule added.");
-  const save = (f) => change(() => call("PUT", `/faults/${edited?.id}`, f), `Rule ${edited?.id} changed. Its counts restart at 0.`).then(
-    (done) => {
-      if (done) edit(void 0);
-    }
-  );
   return createElement(Page, {
     title: "Faults",
     side: plan.data.length > 0 && createElement(
@@ -5625,45 +5600,54 @@ function Faults() {
       Doing,
       { label: "Rules", class: "whole" },
       lead(),
-      removing && div16(
+      removing && div20(
         { class: "card form" },
-        h24("Remove all rules"),
+        h25("Remove all rules"),
         createElement(Confirmation, { action: removeRules, close: () => setRemoving(false), after: reload })
       ),
-      div16(
-        { class: "presets", role: "group", "aria-label": "Ready-made rules" },
-        presets.map(([name4, title, f]) => press("plus", name4, () => add({ ...mine, ...f }), { key: name4, title }))
-      ),
+      presetButtons(add),
       ruleList(plan, change, edit),
-      div16(
-        { class: "columns" },
-        createElement(RuleForm, {
-          key: edited?.id ?? JSON.stringify(asked),
-          rule: edited ?? asked,
-          title: edited ? `Edit rule ${edited.id}` : "Custom rule",
-          plan,
-          events: info?.events ?? [],
-          send: edited ? save : add,
-          cancel: edited && (() => edit(void 0))
-        }),
-        createElement(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? "min_interval", change })
-      ),
-      testAddresses(info?.test_addresses ?? [])
+      createElement(Forms, { plan, edited, edit, add, change })
     )
   });
+}
+function Forms({ plan, edited, edit, add, change }) {
+  const { info } = useSession();
+  const asked = { ...ofAccount3(), ...askedIn(usePlace().params) };
+  const save = async (f) => {
+    const id = edited?.id;
+    if (await change(() => call("PUT", `/faults/${id}`, f), `Rule ${id} changed. Its counts restart at 0.`))
+      edit(void 0);
+  };
+  return [
+    div20(
+      { class: "columns" },
+      createElement(RuleForm, {
+        key: edited?.id ?? JSON.stringify(asked),
+        rule: edited ?? asked,
+        title: edited ? `Edit rule ${edited.id}` : "Custom rule",
+        plan,
+        events: info?.events ?? [],
+        send: edited ? save : add,
+        cancel: edited && (() => edit(void 0))
+      }),
+      createElement(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? "min_interval", change })
+    ),
+    testAddresses(info?.test_addresses ?? [])
+  ];
 }
 var RuleRow = ({ r, actions, change, edit }) => li8(
   { class: r.enabled ? "" : "off" },
   createElement(Tick, {
     kind: "switch",
-    label: span14({ class: "hidden" }, `Rule ${r.id} enabled`),
+    label: span19({ class: "hidden" }, `Rule ${r.id} enabled`),
     checked: r.enabled,
     onChange: (enabled) => change(
       () => call("PATCH", `/faults/${r.id}`, { enabled }),
       `Rule ${r.id} ${enabled ? "enabled" : "disabled"}.`
     )
   }),
-  div16({ class: "rule" }, div16(strong9(about3(r)), span14({ class: "dim" }, " · ", which(r))), div16(what(r, actions))),
+  div20({ class: "rule" }, div20(strong9(about3(r)), span19({ class: "dim" }, " · ", which(r))), div20(what(r, actions))),
   chip(r.hits ? "warn" : "", r.hits ? "bolt" : "", `${r.hits} of ${r.calls} affected`),
   iconButton("page", `Edit rule ${r.id}`, () => edit(r), { title: "Edit" }),
   iconButton(
@@ -5714,10 +5698,10 @@ function valuesOf({ event = "", ...r }) {
 function useValues2(rule) {
   const [f, set2] = useState(valuesOf(rule));
   const put2 = (name4) => (value) => set2((old) => ({ ...old, [name4]: value }));
-  const common = (name4, label8) => ({ label: label8, value: String(f[name4] ?? "") });
-  const field = (name4, label8, extra = {}) => createElement(Field, { ...common(name4, label8), onInput: put2(name4), ...extra });
-  const select3 = (name4, label8, options3) => createElement(Select, { ...common(name4, label8), onChange: put2(name4), options: options3 });
-  const pick = (name4, label8, values, about4 = (v) => v) => select3(name4, label8, [["", "Any"], ...optionsOf(values, (v, n) => [v, about4(v, n)])]);
+  const common = (name4, label9) => ({ label: label9, value: String(f[name4] ?? "") });
+  const field = (name4, label9, extra = {}) => createElement(Field, { ...common(name4, label9), onInput: put2(name4), ...extra });
+  const select3 = (name4, label9, options3) => createElement(Select, { ...common(name4, label9), onChange: put2(name4), options: options3 });
+  const pick = (name4, label9, values, about4 = (v) => v) => select3(name4, label9, [["", "Any"], ...optionsOf(values, (v, n) => [v, about4(v, n)])]);
   return { f, put: put2, field, select: select3, pick };
 }
 var requestFields = ({ field, pick }, operations) => [
@@ -5727,13 +5711,13 @@ var requestFields = ({ field, pick }, operations) => [
     operations.map((o) => o.operation),
     (v, n) => `${v} · ${operations[n].method} ${operations[n].path}`
   ),
-  div16(
+  div20(
     { class: "pair" },
     pick("method", "Method", ["DELETE", "GET", "HEAD", "PATCH", "POST"]),
     field("path", "Path", { hint: "/lists/{id}/contacts", mono: true })
   )
 ];
-var deliveryFields = ({ pick }, events, hooks) => div16(
+var deliveryFields = ({ pick }, events, hooks) => div20(
   { class: "pair" },
   pick("event", "Event", events),
   pick(
@@ -5745,7 +5729,7 @@ var deliveryFields = ({ pick }, events, hooks) => div16(
 );
 function selectionFields({ f, field, select: select3 }) {
   const percent2 = f.when === "probability";
-  return div16(
+  return div20(
     { class: "pair" },
     select3("when", "Selection", [
       ["all", "Every match"],
@@ -5773,8 +5757,8 @@ function RuleForm({ rule, title, plan: { action_details: actions, operations }, 
   useEffect(() => {
     if (cancel) el.current?.focus();
   }, []);
-  const of = (target3) => actions.filter((a16) => a16.targets.includes(target3));
-  const action = actions.find((a16) => a16.action === f.action);
+  const of = (target3) => actions.filter((a18) => a18.targets.includes(target3));
+  const action = actions.find((a18) => a18.action === f.action);
   const fields2 = (action?.fields ?? []).filter((name4) => target2 === "request" || !action?.request_fields.includes(name4));
   const choose2 = (s) => {
     setTarget(s);
@@ -5782,12 +5766,12 @@ function RuleForm({ rule, title, plan: { action_details: actions, operations }, 
   };
   return form4(
     { class: "card form", onSubmit: submits(() => send2(faultOf(target2, f, fields2))) },
-    h24({ tabindex: -1, ref: el }, title),
+    h25({ tabindex: -1, ref: el }, title),
     createElement(Choice, { label: "Target", value: target2, onChange: choose2, options: targets }),
     pick(
       "account_id",
       "Account",
-      (info?.accounts ?? []).map((a16) => String(a16.account_id))
+      (info?.accounts ?? []).map((a18) => String(a18.account_id))
     ),
     target2 === "request" && requestFields(values, operations),
     target2 === "delivery" && deliveryFields(values, events, hooks),
@@ -5795,17 +5779,17 @@ function RuleForm({ rule, title, plan: { action_details: actions, operations }, 
     select3(
       "action",
       "Action",
-      of(target2).map((a16) => [a16.action, a16.label])
+      of(target2).map((a18) => [a18.action, a18.label])
     ),
-    inputs.filter(([name4]) => fields2.includes(name4)).map(([name4, label8, extra]) => field(name4, label8, { key: name4, ...extra })),
+    inputs.filter(([name4]) => fields2.includes(name4)).map(([name4, label9, extra]) => field(name4, label9, { key: name4, ...extra })),
     fields2.includes("after_processing") && createElement(Tick, {
       label: "Process the request first, then lose the response",
       checked: !!f.after_processing,
       onChange: put2("after_processing")
     }),
-    div16(
+    div20(
       { class: "actions" },
-      button6({ class: "button main" }, icon(cancel ? "check" : "plus"), cancel ? "Save rule" : "Add rule"),
+      button11({ class: "button main" }, icon(cancel ? "check" : "plus"), cancel ? "Save rule" : "Add rule"),
       cancel && press("", "Cancel", cancel)
     )
   );
@@ -5834,8 +5818,8 @@ function Settings({ seed, lookup, change }) {
     { class: "stack2", "aria-label": "Settings" },
     form4(
       { class: "card form", onSubmit: submit },
-      h24("Seed"),
-      p17({ class: "dim" }, "The seed is ", span14({ class: "mono" }, String(seed)), ". Setting it resets all counts."),
+      h25("Seed"),
+      p17({ class: "dim" }, "The seed is ", span19({ class: "mono" }, String(seed)), ". Setting it resets all counts."),
       createElement(Field, {
         label: "New seed",
         value: typed,
@@ -5843,16 +5827,16 @@ function Settings({ seed, lookup, change }) {
         hint: String(seed),
         mono: true
       }),
-      div16(
+      div20(
         { class: "actions" },
-        button6({ class: "button" }, icon("retry"), "Set seed"),
+        button11({ class: "button" }, icon("retry"), "Set seed"),
         press("dice", "Set a random seed", () => reseed("0"))
       )
     ),
-    fieldset4(
+    fieldset5(
       { class: "card form" },
       legend5({ class: "hidden" }, "Lookup limit"),
-      h24("Email API lookups"),
+      h25("Email API lookups"),
       p17({ class: "dim" }, "The algorithm that enforces one lookup per second."),
       createElement(Choice, {
         label: "Lookup limit",
@@ -5870,7 +5854,7 @@ function Settings({ seed, lookup, change }) {
 }
 
 // src/checks.js
-var { li: li9, span: span15, ul: ul9 } = tags;
+var { li: li9, span: span20, ul: ul9 } = tags;
 var useChecks = (id) => useFetch(`/outbox/${id}/checks`, []);
 function Checks({ data, error }) {
   if (error) return loadingFailed(error);
@@ -5883,12 +5867,12 @@ function Checks({ data, error }) {
     );
   return ul9(
     { class: "findings" },
-    data.findings.map((f, n) => li9({ key: n }, icon("warn"), span15(seen(f.text))))
+    data.findings.map((f, n) => li9({ key: n }, icon("warn"), span20(seen(f.text))))
   );
 }
 
 // src/first.js
-var { div: div17, h2: h25, p: p18 } = tags;
+var { div: div21, h2: h26, p: p18 } = tags;
 var mail = {
   email: "ada@example.org",
   sender: { email: "shop@example.com" },
@@ -5930,10 +5914,10 @@ function First() {
     () => call("POST", ofAccount("/v2/emails"), mail),
     () => ["Test email sent."]
   );
-  return div17(
+  return div21(
     { class: "first" },
     icon("inbox"),
-    h25("Nothing sent yet"),
+    h26("Nothing sent yet"),
     p18({ class: "dim" }, "Send an email. It appears here immediately."),
     createElement(Doing, { label: "Try it" }, press("send", "Send a test email", send2, { class: "main", disabled: !account2 })),
     createElement(Choice, { label: "Language", value: language, onChange: speak, options: same(Object.keys(snippets)) }),
@@ -5946,10 +5930,10 @@ function First() {
 // src/unread.js
 var most4 = 2e3;
 var read2 = { mark: { id: "", time: "" }, opened: /* @__PURE__ */ new Set(), count: 0, version: 0 };
-var listeners5 = /* @__PURE__ */ new Set();
+var listeners6 = /* @__PURE__ */ new Set();
 var notify3 = () => {
   read2.version++;
-  for (const f of listeners5) f();
+  for (const f of listeners6) f();
 };
 function stored() {
   try {
@@ -5987,10 +5971,10 @@ function useUnread() {
   const [, set2] = useState(0);
   useEffect(() => {
     const f = () => set2((n) => n + 1);
-    listeners5.add(f);
+    listeners6.add(f);
     f();
     return () => {
-      listeners5.delete(f);
+      listeners6.delete(f);
     };
   }, []);
   return { count: read2.count, version: read2.version };
@@ -6010,7 +5994,7 @@ function setUnread(count) {
 }
 
 // src/inbox.js
-var { a: a11, article: article8, bdi, div: div18, header: header9, kbd: kbd2, li: li10, ol: ol3, p: p19, pre: pre3, span: span16, strong: strong10 } = tags;
+var { a: a13, article: article8, bdi, div: div22, header: header9, kbd: kbd2, li: li10, ol: ol3, p: p19, pre: pre3, span: span21, strong: strong10 } = tags;
 var kinds2 = { email_api: "Email API", campaign: "Campaign", workflow: "Workflow", transactional: "Transactional" };
 var kind = (m) => m.confirmation ? "Confirmation" : kinds2[m.sent_by] ?? m.sent_by;
 var states2 = {
@@ -6033,33 +6017,33 @@ var marks = (m) => (
     [m.opens, "eye", `opened ${m.opens} ×`],
     [m.clicks, "hand", `clicked ${m.clicks} ×`],
     [m.unsubscribed || m.global_unsubscribed, "exit", m.global_unsubscribed ? "unsubscribed from all" : "unsubscribed"]
-  ].filter(([on]) => on).map(([, sign, title]) => span16({ class: "mark", title, key: sign }, icon(sign, title)))
+  ].filter(([on]) => on).map(([, sign, title]) => span21({ class: "mark", title, key: sign }, icon(sign, title)))
 );
-var row7 = (m, current, unread2) => a11(
+var row7 = (m, current, unread2) => a13(
   { href: link(`inbox/${m.id}`), "aria-current": current ? "true" : void 0, class: unread2 ? "unread" : "" },
-  span16(
+  span21(
     { class: "line" },
     strong10(
       { dir: "auto" },
-      unread2 && span16({ class: "hidden", dir: "ltr" }, "Unread: "),
+      unread2 && span21({ class: "hidden", dir: "ltr" }, "Unread: "),
       seen(m.subject || "(no subject)")
     ),
     when(m.time)
   ),
-  span16(
+  span21(
     { class: "line" },
-    span16(
+    span21(
       { class: "cut whom" },
-      span16({ class: "from" }, bdi(seen(m.from_name || m.from_email)), " → "),
+      span21({ class: "from" }, bdi(seen(m.from_name || m.from_email)), " → "),
       bdi(seen(m.to))
     ),
     marks(m),
     (m.status !== "delivered" || m.reported_as_spam || m.confirmed) && state4(m)
   ),
-  span16(
+  span21(
     { class: "line snippet" },
-    span16({ class: "dim cut more", dir: "auto" }, seen(m.snippet)),
-    m.sent_by !== "email_api" && span16({ class: "dim kind" }, kind(m))
+    span21({ class: "dim cut more", dir: "auto" }, seen(m.snippet)),
+    m.sent_by !== "email_api" && span21({ class: "dim kind" }, kind(m))
   )
 );
 var exports = [
@@ -6086,8 +6070,8 @@ function Inbox({ id, tab }) {
     /** @type {ReturnType<typeof useList<Message>>} */
     useList("/outbox", "message", filter, { open: id === "latest" ? "" : id })
   );
-  const open = id === "latest" ? list.rows?.[0]?.id : id;
-  const opened = list.rows?.find((m) => m?.id === open);
+  const open2 = id === "latest" ? list.rows?.[0]?.id : id;
+  const opened = list.rows?.find((m) => m?.id === open2);
   const unread2 = useMarks(list.rows, !search.query);
   useEffect(() => {
     if (opened) markRead(opened);
@@ -6100,7 +6084,7 @@ function Inbox({ id, tab }) {
     open: !!id,
     home: link("inbox"),
     side: [
-      a11(
+      a13(
         {
           class: "button quiet",
           href: link("inbox/latest"),
@@ -6122,7 +6106,7 @@ function Inbox({ id, tab }) {
     list: [
       createElement(Rows, {
         list,
-        current: open,
+        current: open2,
         filtered: !!search.query,
         unmatched: createElement(Why, { q: search.query }),
         tall: true,
@@ -6142,20 +6126,20 @@ function Inbox({ id, tab }) {
         })
       })
     ],
-    detail: open ? createElement(Opened7, {
-      key: open,
-      id: open,
+    detail: open2 ? createElement(Opened7, {
+      key: open2,
+      id: open2,
       tab,
-      at: id === "latest" ? "latest" : open,
+      at: id === "latest" ? "latest" : open2,
       summary: opened,
-      next: id === "latest" ? "latest" : adjacent(list.rows, open)
+      next: id === "latest" ? "latest" : adjacent(list.rows, open2)
     }) : search.query.includes("@") && list.total ? createElement(Why, { q: search.query }) : empty(
       "inbox",
       "No message selected",
       "Choose a message, or press ",
       kbd2("j"),
       ". Or ",
-      a11({ href: "#/inbox/latest" }, "follow the latest"),
+      a13({ href: "#/inbox/latest" }, "follow the latest"),
       "."
     )
   });
@@ -6185,18 +6169,18 @@ function Opened7({ id, at, tab, summary: summary4, next }) {
         { class: "who" },
         bdi(seen(m.from_name)),
         " ",
-        span16({ class: "dim" }, `<${m.from_email}> to `),
+        span21({ class: "dim" }, `<${m.from_email}> to `),
         bdi(seen(m.to))
       ),
       p19(
         { class: "meta" },
         state4(m),
         marks(m),
-        m.campaign_id ? createElement(Named, { kind: "campaign", id: m.campaign_id }) : m.workflow_id ? createElement(Named, { kind: "workflow", id: m.workflow_id }) : span16(kind(m)),
-        m.bounce_category && span16({ class: "mono" }, m.bounce_category),
+        m.campaign_id ? createElement(Named, { kind: "campaign", id: m.campaign_id }) : m.workflow_id ? createElement(Named, { kind: "workflow", id: m.workflow_id }) : span21(kind(m)),
+        m.bounce_category && span21({ class: "mono" }, m.bounce_category),
         m.list_id ? createElement(Named, { kind: "list", id: m.list_id, at: m.contact_id ? `/${m.contact_id}` : "" }) : null,
         m.template_id ? createElement(Named, { kind: "template", id: m.template_id }) : null,
-        span16({ class: "id" }, m.id, createElement(Copy, { value: m.id, label: "Copy message id" }), download(m.id)),
+        span21({ class: "id" }, m.id, createElement(Copy, { value: m.id, label: "Copy message id" }), download(m.id)),
         when(m.time)
       ),
       createElement(Actions2, { m, next })
@@ -6272,12 +6256,12 @@ function Acts2({ ids, query = "", links, onList: onList2, after, gone = after })
 }
 var notSent = (m) => p19(
   { class: "actions dim" },
-  span16(
+  span21(
     m.status === "error" ? `The message was not sent: ${m.error}.` : [
       "The message was rejected, because ",
-      m.reason === "suppressed" ? ["its recipient is ", a11({ href: "#/suppressed?q=" + encodeURIComponent(m.to) }, "suppressed"), "."] : [
+      m.reason === "suppressed" ? ["its recipient is ", a13({ href: "#/suppressed?q=" + encodeURIComponent(m.to) }, "suppressed"), "."] : [
         "the status of its contact is ",
-        a11({ href: `#/contacts/${m.list_id ?? ""}/${m.contact_id ?? ""}` }, m.reason),
+        a13({ href: `#/contacts/${m.list_id ?? ""}/${m.contact_id ?? ""}` }, m.reason),
         "."
       ]
     ]
@@ -6286,7 +6270,7 @@ var notSent = (m) => p19(
 var Actions2 = ({ m, next }) => m.status !== "delivered" && m.status !== "bounced" ? notSent(m) : createElement(
   Doing,
   { label: "Recipient actions", class: "actions" },
-  span16({ class: "dim", "aria-hidden": "true" }, "Recipient:"),
+  span21({ class: "dim", "aria-hidden": "true" }, "Recipient:"),
   m.confirmation && !m.confirmed && press("check", "Confirm", () => act("", { action: "confirm", ids: [m.id] }), { class: "main" }),
   createElement(Acts2, {
     ids: [m.id],
@@ -6304,11 +6288,11 @@ function Html({ id, subject: subject2 }) {
     width: "full",
     children: [
       createElement(Tick, { label: "Remote images", checked: remote, onChange: setRemote }),
-      a11({ class: "button quiet", href: src, target: "_blank", rel: "noopener" }, icon("out"), "New tab")
+      a13({ class: "button quiet", href: src, target: "_blank", rel: "noopener" }, icon("out"), "New tab")
     ]
   });
 }
-var download = (id, text2) => a11(
+var download = (id, text2) => a13(
   {
     class: text2 ? "button" : "bare",
     href: href(`/outbox/${id}/eml`),
@@ -6325,9 +6309,9 @@ function Source({ id }) {
     text(`/outbox/${id}/source`).then(set2);
   }, [id]);
   return [
-    div18(
+    div22(
       { class: "bar" },
-      span16({ class: "dim" }, `${num(s.length)} characters`),
+      span21({ class: "dim" }, `${num(s.length)} characters`),
       download(id, "Download .eml"),
       createElement(Copy, { value: s, label: "Copy source", text: "Copy" })
     ),
@@ -6337,25 +6321,25 @@ function Source({ id }) {
 var bad2 = /* @__PURE__ */ new Set(["Email.Bounced", "Email.ReportedAsSpam", "Email.Rejected", "Email.Error"]);
 var history2 = (m) => ol3(
   { class: "steps" },
-  li10({ class: "ok" }, when(m.time), span16(strong10("Submitted"), span16({ class: "dim" }, ` ${kind(m)}, to ${m.to}`))),
+  li10({ class: "ok" }, when(m.time), span21(strong10("Submitted"), span21({ class: "dim" }, ` ${kind(m)}, to ${m.to}`))),
   m.events.map(
     (e) => li10(
       { key: e.id, class: bad2.has(e.event) ? "bad" : "" },
       when(e.time, true),
-      span16(
-        a11({ href: `#/events/${e.id}` }, e.event),
-        span16(
+      span21(
+        a13({ href: `#/events/${e.id}` }, e.event),
+        span21(
           { class: "dim" },
           e.deliveries.length ? ` ${counted(e.deliveries.length, "delivery", "deliveries")}: ` : " no webhook is subscribed"
         ),
-        e.deliveries.map((d) => [a11({ key: d, href: `#/deliveries/${d}` }, d), " "])
+        e.deliveries.map((d) => [a13({ key: d, href: `#/deliveries/${d}` }, d), " "])
       )
     )
   )
 );
 
 // src/overview.js
-var { a: a12, caption, details: details2, div: div19, h2: h26, li: li11, p: p20, section: section6, span: span17, strong: strong11, summary: summary3, table: table4, tbody: tbody4, td: td4, th: th4, thead: thead3, tr: tr4, ul: ul10 } = tags;
+var { a: a14, caption, details: details2, div: div23, h2: h27, li: li11, p: p20, section: section6, span: span22, strong: strong11, summary: summary3, table: table4, tbody: tbody4, td: td4, th: th4, thead: thead3, tr: tr4, ul: ul10 } = tags;
 var spans = [
   ["", "hour", 60, "1 h"],
   ["6h", "6 hours", 360, "6 h"],
@@ -6364,8 +6348,8 @@ var spans = [
 var columns = 60;
 function Overview() {
   useSession();
-  const [span21, setSpan] = useParam("span");
-  const [, words2, minutes] = spans.find(([name4]) => name4 === span21) ?? spans[0];
+  const [span26, setSpan] = useParam("span");
+  const [, words2, minutes] = spans.find(([name4]) => name4 === span26) ?? spans[0];
   const query = queryOf({ minutes: String(minutes), account_id: accountFilter() });
   const { data: view, error } = (
     /** @type {Fetched<View>} */
@@ -6374,13 +6358,13 @@ function Overview() {
   const status = error ? loadingFailed(error) : !view && loading();
   const pick = createElement(Choice, {
     label: "Period",
-    value: span21,
+    value: span26,
     onChange: setSpan,
     options: spans.map(([v, , , short]) => [v, short])
   });
   return createElement(Page, {
     title: "Overview",
-    children: div19(
+    children: div23(
       { class: "overview" },
       status,
       !status && view && [untouched(view) && createElement(First, {}), createElement(Counted, { view })],
@@ -6418,11 +6402,11 @@ function Counted({ view: { messages: m, contacts: c, deliveries: d, resources: r
 }
 var tile = (place, sign, name4, n, notes) => li11(
   { key: name4 },
-  a12(
+  a14(
     { class: "tile", href: `#/${place}` },
-    span17({ class: "name" }, icon(sign), name4),
+    span22({ class: "name" }, icon(sign), name4),
     strong11({ class: "num" }, num(n)),
-    span17({ class: "dim" }, notes.filter(Boolean).join(" · "))
+    span22({ class: "dim" }, notes.filter(Boolean).join(" · "))
   )
 );
 function parts(minutes, now2, back) {
@@ -6458,20 +6442,20 @@ function Timeline({ view, minutes, words: words2, pick }) {
   const happened = all.filter((x) => x.messages || x.events || x.attempts);
   return section6(
     { class: "card timeline", "aria-labelledby": "timeline" },
-    div19({ class: "title" }, h26({ id: "timeline" }, "The last " + words2), pick),
+    div23({ class: "title" }, h27({ id: "timeline" }, "The last " + words2), pick),
     series("Messages", "messages", all, each, words2),
     series("Events", "events", all, each, words2),
     series("Attempts", "attempts", all, each, words2),
-    div19({ class: "axis dim num" }, span17(clock2(all[0].from)), span17(clock2(all[columns / 2].from)), span17("now")),
-    div19(
+    div23({ class: "axis dim num" }, span22(clock2(all[0].from)), span22(clock2(all[columns / 2].from)), span22("now")),
+    div23(
       { class: "foot-note" },
       each === 1 ? "Each bar is one minute of the virtual clock." : `Each bar is ${each} minutes of the virtual clock.`,
       " ",
-      legend2("bad", "failed attempts")
+      legend("bad", "failed attempts")
     ),
     details2(
       summary3("As a table"),
-      happened.length ? div19(
+      happened.length ? div23(
         { class: "scroll", tabindex: 0, role: "region", "aria-label": "Activity as a table" },
         table4(
           { class: "table" },
@@ -6505,9 +6489,9 @@ function series(title, name4, all, each, words2) {
   const sum = all.reduce((n, x) => n + x[name4], 0);
   const most5 = Math.max(...all.map((x) => x[name4]));
   const failed = (x) => name4 === "attempts" ? x.failed : 0;
-  return div19(
+  return div23(
     { class: "series", key: name4 },
-    span17({ class: "name" }, strong11(title), span17({ class: "dim num" }, num(sum))),
+    span22({ class: "name" }, strong11(title), span22({ class: "dim num" }, num(sum))),
     createElement(Bars, {
       label: `${title}: ${sum} in the last ${words2}, at most ${most5} in ${each === 1 ? "a minute" : each + " minutes"}`,
       bars: all.map((x) => ({
@@ -6516,12 +6500,12 @@ function series(title, name4, all, each, words2) {
         title: `${clock2(x.from)}: ${x[name4]} ${name4}${failed(x) ? `, ${failed(x)} failed` : ""}`
       }))
     }),
-    span17({ class: "dim num most" }, most5 ? `max ${num(most5)}` : "")
+    span22({ class: "dim num most" }, most5 ? `max ${num(most5)}` : "")
   );
 }
 var WaitingList = ({ all }) => section6(
   { class: "card waiting", "aria-labelledby": "waiting" },
-  h26({ id: "waiting" }, "Pending work"),
+  h27({ id: "waiting" }, "Pending work"),
   all.length ? ul10(
     { class: "waits" },
     all.map((w, n) => createElement(Row, { key: `${w.why} ${w.webhook_id ?? w.url ?? w.campaign_id ?? w.list_id} ${n}`, w }))
@@ -6542,26 +6526,26 @@ function Row({ w }) {
   return li11(
     { class: tone2 },
     icon(sign),
-    div19({ class: "about" }, what2(w), p20({ class: "dim" }, why)),
-    until && span17({ class: "until" }, "in ", createElement(Countdown, { to: until })),
+    div23({ class: "about" }, what2(w), p20({ class: "dim" }, why)),
+    until && span22({ class: "until" }, "in ", createElement(Countdown, { to: until })),
     until && createElement(AdvanceTo, { to: until, label: "Clock" })
   );
 }
 function what2(w) {
-  if (w.why === "campaign") return a12({ href: `#/campaigns/${w.campaign_id}` }, "Campaign ", seen(w.name));
+  if (w.why === "campaign") return a14({ href: `#/campaigns/${w.campaign_id}` }, "Campaign ", seen(w.name));
   if (w.why === "confirmation")
-    return a12({ href: `#/contacts/${w.list_id}?status=pending` }, counted(w.n, "contact"), " of ", seen(w.name));
+    return a14({ href: `#/contacts/${w.list_id}?status=pending` }, counted(w.n, "contact"), " of ", seen(w.name));
   const state5 = w.why === "retry" ? "retrying" : "queued";
-  return a12(
+  return a14(
     { href: `#/deliveries?state=${state5}` + (w.webhook_id ? `&webhook=${w.webhook_id}` : "") },
     counted(w.n, "delivery", "deliveries"),
     w.webhook_id ? ` to webhook ${w.webhook_id}` : " to ",
-    !w.webhook_id && span17({ class: "mono" }, w.url)
+    !w.webhook_id && span22({ class: "mono" }, w.url)
   );
 }
 
 // src/requests.js
-var { a: a13, article: article9, div: div20, header: header10, p: p21, span: span18, strong: strong12 } = tags;
+var { a: a15, article: article9, div: div24, header: header10, p: p21, span: span23, strong: strong12 } = tags;
 var loggedBody = 64 << 10;
 function outcome2(r) {
   if (!r.status) return chip("bad", "bolt", "lost");
@@ -6570,17 +6554,17 @@ function outcome2(r) {
 var row8 = (r, current) => rowLink(
   `requests/${r.id}`,
   current,
-  span18(
+  span23(
     { class: "line" },
-    span18({ class: "method " + r.method.toLowerCase() }, r.method),
+    span23({ class: "method " + r.method.toLowerCase() }, r.method),
     strong12({ class: "mono" }, r.path),
     when(r.time)
   ),
-  span18(
+  span23(
     { class: "line" },
-    span18({ class: "dim cut" }, r.operation || "unknown operation", ` · ${took(r.duration_ms)}`),
+    span23({ class: "dim cut" }, r.operation || "unknown operation", ` · ${took(r.duration_ms)}`),
     r.fault && chip("info", "bolt", "fault"),
-    r.status >= 200 && r.status < 300 ? span18({ class: "dim num" }, r.status) : outcome2(r)
+    r.status >= 200 && r.status < 300 ? span23({ class: "dim num" }, r.status) : outcome2(r)
   )
 );
 function Requests({ id, tab }) {
@@ -6638,21 +6622,21 @@ function Opened8({ id, tab, summary: summary4 }) {
   return article9(
     header10(
       { class: "head" },
-      createElement(Heading, { sign: span18({ class: "method " + r.method.toLowerCase() }, r.method), text: target2 }),
+      createElement(Heading, { sign: span23({ class: "method " + r.method.toLowerCase() }, r.method), text: target2 }),
       p21(
         { class: "meta" },
         outcome2(r),
-        r.operation ? span18({ class: "mono" }, r.operation) : span18("unknown operation"),
-        span18(r.user_id ? caller : "unknown token"),
+        r.operation ? span23({ class: "mono" }, r.operation) : span23("unknown operation"),
+        span23(r.user_id ? caller : "unknown token"),
         when(r.time, true),
-        span18(took(r.duration_ms)),
-        r.fault && a13({ href: "#/faults" }, `fault rule ${r.fault}`),
+        span23(took(r.duration_ms)),
+        r.fault && a15({ href: "#/faults" }, `fault rule ${r.fault}`),
         idOf(r.id, "Copy request id")
       ),
       createElement(
         Doing,
         { label: "Actions", class: "actions" },
-        cut ? span18({ class: "dim" }, "The log contains only the beginning of the body.") : [
+        cut ? span23({ class: "dim" }, "The log contains only the beginning of the body.") : [
           createElement(Copy, {
             value: curl(r.method, base + target2, ['"Authorization: Bearer $TOKEN"'], r.body),
             label: "Copy as a curl command, with the token in $TOKEN",
@@ -6667,7 +6651,7 @@ function Opened8({ id, tab, summary: summary4 }) {
             title: r.user_id ? `Send as ${caller}` : "Send without a token, because the token of this request is unknown"
           })
         ],
-        a13(
+        a15(
           { class: "button", href: `#/faults?${rule}`, title: "Make a fault rule for requests like this one" },
           icon("bolt"),
           "Make a rule"
@@ -6685,9 +6669,9 @@ function Opened8({ id, tab, summary: summary4 }) {
           id: "body",
           label: "Body",
           panel: () => r.body ? [
-            div20(
+            div24(
               { class: "bar" },
-              span18({ class: "dim" }, `${num(r.body.length)} characters`),
+              span23({ class: "dim" }, `${num(r.body.length)} characters`),
               createElement(Copy, { value: r.body, label: "Copy body", text: "Copy" })
             ),
             json(r.body, true)
@@ -6716,9 +6700,9 @@ function unread(r) {
     (wanted) => (r.unknown_fields ?? []).filter((name4) => name4.startsWith("events[]: ") === wanted)
   );
   const ignored = [...fields2.map((m) => `body.${m}`), ...(r.unknown_parameters ?? []).map((n) => `query.${n}`)];
-  const names = (all) => all.map((at, n) => [n ? ", " : "", span18({ class: "mono" }, at)]);
+  const names = (all) => all.map((at, n) => [n ? ", " : "", span23({ class: "mono" }, at)]);
   if (!ignored.length && !events.length) return null;
-  return div20(
+  return div24(
     { class: "wrong" },
     ignored.length > 0 && p21("The API does not define ", names(ignored), `. The mock server ignores ${ignored.length > 1 ? "them" : "it"}.`),
     events.length > 0 && p21(
@@ -6736,24 +6720,24 @@ function wrong(r) {
   } catch {
   }
   if (!found3.length && !r.closest) return null;
-  return div20(
+  return div24(
     { class: "wrong" },
     found3.length > 0 && grid(
       ["Where", "Errors", "Type"],
-      found3.map((m, n) => [n, [span18({ class: "mono" }, m.where || "–"), m.msg, span18({ class: "mono dim" }, m.type)]])
+      found3.map((m, n) => [n, [span23({ class: "mono" }, m.where || "–"), m.msg, span23({ class: "mono dim" }, m.type)]])
     ),
     r.closest && p21(
       "Closest operation: ",
-      span18({ class: "method " + r.closest.method.toLowerCase() }, r.closest.method),
+      span23({ class: "method " + r.closest.method.toLowerCase() }, r.closest.method),
       " ",
-      span18({ class: "mono" }, r.closest.path),
-      span18({ class: "dim" }, ` ${r.closest.operation}`)
+      span23({ class: "mono" }, r.closest.path),
+      span23({ class: "dim" }, ` ${r.closest.operation}`)
     )
   );
 }
 
 // src/trigger.js
-var { a: a14, button: button7, div: div21, form: form5, h2: h27, label: label7, p: p22, span: span19, textarea: textarea3 } = tags;
+var { a: a16, button: button12, div: div25, form: form5, h2: h28, label: label8, p: p22, span: span24, textarea: textarea3 } = tags;
 function fault(text2) {
   try {
     JSON.parse(text2);
@@ -6764,9 +6748,9 @@ function fault(text2) {
 }
 var first = "Email.Bounced/email_api";
 var pretty2 = (v) => JSON.stringify(v, null, 2);
-var editor = (text2, setText) => div21(
+var editor = (text2, setText) => div25(
   { class: "editor" },
-  label7({ for: "body" }, "Body"),
+  label8({ for: "body" }, "Body"),
   textarea3({
     id: "body",
     class: "mono",
@@ -6808,13 +6792,13 @@ function Trigger({ id }) {
   const variants = samples2.filter((s) => s.event === sample?.event);
   return createElement(Page, {
     title: "Send event",
-    children: div21(
+    children: div25(
       { class: "workbench" },
-      div21(
+      div25(
         { class: "stack2" },
-        div21(
+        div25(
           { class: "card form" },
-          h27("Event"),
+          h28("Event"),
           createElement(Select, {
             label: "Event",
             value: sample?.event ?? "",
@@ -6830,7 +6814,7 @@ function Trigger({ id }) {
             onChange: choose2,
             options: variants.map((s) => [name4(s), `${s.summary} (${s.variant})`])
           }),
-          div21({ class: "actions" }, press("retry", "Set new id and time", reload))
+          div25({ class: "actions" }, press("retry", "Set new id and time", reload))
         ),
         createElement(Destination, { hooks, text: text2, sample })
       ),
@@ -6857,6 +6841,17 @@ var receiverFields = (to, set2) => [
     ]
   })
 ];
+var webhookField = (hooks, chosen, choose2) => createElement(Select, {
+  label: "Webhook",
+  value: chosen.webhook_id,
+  onChange: choose2,
+  options: hooks.map((w) => [w.webhook_id, `${w.webhook_id}: ${w.url}`])
+});
+var labelOf = (sample, text2) => text2 === pretty2(sample.body) ? "Shell command" : "Shell command for the unedited sample";
+var kinds3 = [
+  ["webhook", "A webhook"],
+  ["url", "A URL"]
+];
 function Destination({ hooks, text: text2, sample }) {
   const [kind2, setKind] = useState("webhook");
   const [hook, setHook] = useState("");
@@ -6873,43 +6868,26 @@ function Destination({ hooks, text: text2, sample }) {
       }
     );
   };
-  const edited = text2 !== (sample && pretty2(sample.body));
   const [url, hash] = target2 ? [target2.url, target2.hash_function ?? "sha256"] : [to.url || "URL", to.hash];
   return form5(
     { class: "card form", onSubmit: submits(send2) },
-    h27("Target"),
-    createElement(Choice, {
-      label: "Destination",
-      value: target2 ? "webhook" : "url",
-      onChange: setKind,
-      options: [
-        ["webhook", "A webhook"],
-        ["url", "A URL"]
-      ]
-    }),
-    target2 ? createElement(Select, {
-      label: "Webhook",
-      value: target2.webhook_id,
-      onChange: setHook,
-      options: hooks.map((w) => [w.webhook_id, `${w.webhook_id}: ${w.url}`])
-    }) : [
+    h28("Target"),
+    createElement(Choice, { label: "Destination", value: target2 ? "webhook" : "url", onChange: setKind, options: kinds3 }),
+    target2 ? webhookField(hooks, target2, setHook) : [
       kind2 === "webhook" && p22({ class: "dim" }, "This account has no webhooks. Create one first."),
       receiverFields(to, setTo)
     ],
     createElement(
       Doing,
       { label: "Send" },
-      button7(
+      button12(
         { class: "button main", disabled: !!fault(text2) || !target2 && !(to.url && to.secret) },
         icon("send"),
         "Send signed"
       )
     ),
     sent && createElement(Sent, { key: sent, id: sent }),
-    sample && div21(
-      div21({ class: "label" }, edited ? "Shell command for the unedited sample" : "Shell command"),
-      code(shell(sample, url, hash))
-    )
+    sample && div25(div25({ class: "label" }, labelOf(sample, text2)), code(shell(sample, url, hash)))
   );
 }
 var shell = (sample, url, hash) => [
@@ -6926,17 +6904,17 @@ function Sent({ id }) {
   );
   if (!d) return null;
   const last2 = d.attempts.at(-1);
-  return div21(
+  return div25(
     { class: "sent", role: "status" },
     createElement(Track, { d }),
     state3(d),
-    span19({ class: "dim cut" }, last2?.error || last2?.response || ""),
-    a14({ href: `#/deliveries/${id}` }, "Delivery")
+    span24({ class: "dim cut" }, last2?.error || last2?.response || ""),
+    a16({ href: `#/deliveries/${id}` }, "Delivery")
   );
 }
 
 // src/app.js
-var { a: a15, button: button8, dd: dd2, dialog: dialog2, div: div22, dl: dl2, dt: dt2, form: form6, h2: h28, i: i4, img, kbd: kbd3, li: li12, main, nav, p: p23, span: span20, ul: ul11 } = tags;
+var { a: a17, button: button13, dd: dd2, dialog: dialog2, div: div26, dl: dl2, dt: dt2, form: form6, h2: h29, i: i4, img, kbd: kbd3, li: li12, main, nav, p: p23, span: span25, ul: ul11 } = tags;
 var places2 = [
   { id: "overview", title: "Overview", sign: "bars", key: "o", view: Overview },
   { id: "inbox", title: "Inbox", sign: "inbox", key: "i", view: Inbox },
@@ -6973,10 +6951,10 @@ function Theme() {
       next
     );
   };
-  return button8(
+  return button13(
     { type: "button", class: "foot", onClick, title: `Change to ${next}` },
     icon(sign),
-    span20(`Theme: ${theme}`)
+    span25(`Theme: ${theme}`)
   );
 }
 function Live() {
@@ -6986,27 +6964,27 @@ function Live() {
     /** @type {Record<string, string>} */
     { live: "Live", lost: "No server", connecting: "Connecting" }[live.state]
   );
-  return button8(
+  return button13(
     {
       type: "button",
       class: "foot live",
       "data-state": live.paused ? "paused" : live.state,
       "aria-pressed": String(live.paused),
-      onClick: () => live.pause(!live.paused),
+      onClick: () => pause(!live.paused),
       title: live.paused ? "Resume" : "Pause"
     },
     icon(live.paused ? "play" : "pause"),
-    span20(word),
+    span25(word),
     i4({ class: "dot" })
   );
 }
 function Banner() {
   const [connection, why] = [useConnection(), useLoss()];
-  return div22(
+  return div26(
     { class: "banner", role: "alert" },
     connection === "lost" && p23(
       icon("warn"),
-      span20(
+      span25(
         "No server. ",
         why,
         " The page shows the last known state. Actions are disabled until the server responds."
@@ -7024,11 +7002,11 @@ function NoAccount({ account: account2 }) {
       p23(
         { class: "actions" },
         all.map(
-          (a16) => press(
+          (a18) => press(
             "",
-            `Show account ${a16.account_id}`,
-            () => setParams({ account: all.length > 1 ? String(a16.account_id) : "" }),
-            { key: a16.account_id }
+            `Show account ${a18.account_id}`,
+            () => setParams({ account: all.length > 1 ? String(a18.account_id) : "" }),
+            { key: a18.account_id }
           )
         )
       )
@@ -7043,7 +7021,7 @@ function Accounts({ place }) {
     label: "Account",
     value: account2,
     onChange: change,
-    options: info.accounts.map((a16) => [String(a16.account_id), `Account ${a16.account_id}`])
+    options: info.accounts.map((a18) => [String(a18.account_id), `Account ${a18.account_id}`])
   });
 }
 function Places({ place, children: feet }) {
@@ -7053,22 +7031,22 @@ function Places({ place, children: feet }) {
   );
   const link2 = (p24) => li12(
     { key: p24.id },
-    a15(
+    a17(
       {
         href: `#/${p24.id}`,
         "aria-current": p24 === place ? "page" : void 0,
         onClick: () => more.current?.hidePopover()
       },
       icon(p24.sign),
-      span20(p24.title)
+      span25(p24.title)
     )
   );
   if (!useNarrow()) {
     return nav(
       { "aria-label": "Views" },
-      div22({ class: "brand" }, img({ src: "icon.svg", alt: "", width: 22, height: 22 }), span20("mockserver")),
+      div26({ class: "brand" }, img({ src: "icon.svg", alt: "", width: 22, height: 22 }), span25("mockserver")),
       ul11(places2.map(link2)),
-      div22({ class: "feet" }, feet)
+      div26({ class: "feet" }, feet)
     );
   }
   const far = places2.filter((p24) => !near.includes(p24.id));
@@ -7080,7 +7058,7 @@ function Places({ place, children: feet }) {
         places2.find((p24) => p24.id === id)
       )),
       li12(
-        button8(
+        button13(
           {
             type: "button",
             class: "foot",
@@ -7088,11 +7066,11 @@ function Places({ place, children: feet }) {
             "aria-current": far.includes(place) ? "true" : void 0
           },
           icon("more"),
-          span20("More")
+          span25("More")
         )
       )
     ),
-    div22({ popover: "auto", id: "more", class: "menu", ref: more }, ul11(far.map(link2)), div22({ class: "feet" }, feet))
+    div26({ popover: "auto", id: "more", class: "menu", ref: more }, ul11(far.map(link2)), div26({ class: "feet" }, feet))
   );
 }
 var shortcuts = [
@@ -7118,12 +7096,12 @@ var shortcuts = [
 ];
 var Help = ({ box, on, setOn }) => dialog2(
   { ref: box, class: "help", "aria-labelledby": "help-title" },
-  h28({ id: "help-title", tabindex: -1, autofocus: true }, "Keyboard shortcuts"),
-  dl2(shortcuts.map(([keys, what3]) => div22({ key: what3 }, dt2(keys.map((k) => k === "…" ? " … " : kbd3(k))), dd2(what3)))),
+  h29({ id: "help-title", tabindex: -1, autofocus: true }, "Keyboard shortcuts"),
+  dl2(shortcuts.map(([keys, what3]) => div26({ key: what3 }, dt2(keys.map((k) => k === "…" ? " … " : kbd3(k))), dd2(what3)))),
   form6(
     { method: "dialog" },
     createElement(Tick, { label: "Enable single-key shortcuts", checked: on, onChange: setOn }),
-    button8({ class: "button main" }, "Close")
+    button13({ class: "button main" }, "Close")
   )
 );
 var find = (selector) => document.querySelector(selector);
@@ -7139,7 +7117,7 @@ var commands = {
     row9(hash)?.parentElement?.querySelector("input")?.click();
   },
   z: () => find(".toast button")?.click(),
-  p: () => live.pause(!live.paused),
+  p: () => pause(!live.paused),
   "/": () => find("#filter")?.focus(),
   "?": (help) => help.current?.showModal()
 };
@@ -7147,8 +7125,8 @@ function commandOf(key2, leads) {
   const place = leads && places2.find((p24) => p24.key === key2);
   if (place) return () => location.hash = "#/" + place.id;
   const tab = /^[1-9]$/.test(key2) && document.querySelectorAll(".detail [role=tab]")[Number(key2) - 1];
-  const button9 = `[data-key=${CSS.escape(key2)}]:enabled`;
-  const pressed = tab || find(".selected " + button9) || find(".detail " + button9);
+  const button14 = `[data-key=${CSS.escape(key2)}]:enabled`;
+  const pressed = tab || find(".selected " + button14) || find(".detail " + button14);
   if (pressed) return () => (
     /** @type {HTMLElement} */
     pressed.click()
@@ -7274,7 +7252,7 @@ var skip = () => {
     e.preventDefault();
     document.getElementById("main")?.focus();
   };
-  return a15({ class: "skip", href: "#main", onClick }, "Skip to content");
+  return a17({ class: "skip", href: "#main", onClick }, "Skip to content");
 };
 function App() {
   const { name: name4, id, tab, params } = usePlace();
@@ -7288,17 +7266,17 @@ function App() {
   useKeys(help, on);
   const { info } = useSession();
   const account2 = params.get("account");
-  const unknown = account2 && info && !info.accounts.some((a16) => String(a16.account_id) === account2);
+  const unknown = account2 && info && !info.accounts.some((a18) => String(a18.account_id) === account2);
   useDensity();
   useShared("account", accountFilter(), choose);
   useShared("density", density(), setDensity);
   useChanges((changes) => {
     if (changes.some((c) => c.kind === "hello" || c.kind === "state")) look();
   });
-  useEffect(() => live.start(), []);
+  useEffect(() => start(), []);
   useTitle(place);
   useReturn(place, id);
-  return div22(
+  return div26(
     { class: "app" },
     skip(),
     createElement(Banner, {}),
@@ -7309,10 +7287,10 @@ function App() {
         createElement(Clock, {}),
         createElement(Live, {}),
         createElement(Theme, {}),
-        button8(
+        button13(
           { type: "button", class: "foot", onClick: () => help.current?.showModal() },
           icon("keyboard"),
-          span20("Keyboard shortcuts")
+          span25("Keyboard shortcuts")
         )
       ]
     }),
