@@ -152,6 +152,10 @@ func (w *world) deepLink(t *testing.T) {
 	small := open(t, w.srv.URL(), "#/deliveries/"+old.ID, phone)
 	small.says(".detail h2", "Email.Opened")
 	small.until(`document.querySelector('.rows a[aria-current=true]')`)
+	eval[bool](small, `holdReload('/deliveries?')`)
+	small.until(`window.release`)
+	eval[bool](small, `release()`)
+	small.until(`document.querySelector('.rows a[aria-current=true]')`) // the reload loads only the first page
 	small.click(".back a", "Deliveries")
 	small.until(`document.activeElement.matches('.rows a') && document.activeElement.hash.includes("` + old.ID + `")`)
 }

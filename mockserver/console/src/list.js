@@ -11,7 +11,7 @@ const ahead = 60;
 /** @typedef {{id: string, fresh?: boolean}} Row */
 /** @template T @typedef {(T|undefined)[]} Places undefined if not loaded */
 /** @template T @typedef {{data: T[], total: number, offset: number}} Page */
-/** @template T @typedef {{key: string, rows: Places<T>|null, error: string}} Loaded */
+/** @template T @typedef {{key: string, rows: Places<T>|null, error: string, loads: number}} Loaded */
 /** @template T @typedef {Loaded<T> & {total: number, look: (from: number, to: number) => void}} List */
 
 /**
@@ -57,7 +57,7 @@ export function useList(path, kind, filter, { open = '', also = [] } = {}) {
 
 /** The loaded records of a list, and functions that load more. @param {string} key its route and query */
 function usePages(key) {
-  const [got, set] = useState(/** @type {Loaded<any>} */ ({ key, rows: null, error: '' }));
+  const [got, set] = useState(/** @type {Loaded<any>} */ ({ key, rows: null, error: '', loads: 0 }));
   const now = useRef(key);
   const busy = useRef('');
   const total = useRef(0);
@@ -72,17 +72,12 @@ function usePages(key) {
     if (now.current !== key) return;
     if (pages instanceof Error)
       return set(old =>
-        old.key === key && old.rows && pages instanceof NoServer ? old : { key, rows: null, error: pages.message },
+        old.key === key && old.rows && pages instanceof NoServer
+          ? old
+          : { ...old, key, rows: null, error: pages.message },
       );
     total.current = pages[0].total;
-    set(old => ({
-      key,
-      error: '',
-      rows: keep(
-        pages.reduce(put, afresh || old.key !== key || !old.rows ? Array(pages[0].total) : old.rows),
-        since, // the pages can be older
-      ),
-    }));
+    set(old => received(afresh || old.key !== key ? { ...old, key, rows: null } : old, pages, since));
   };
   const fill = (/** @type {number} */ from, /** @type {number} */ to) => {
     if (got.key !== key || !got.rows || busy.current === key) return;
@@ -106,14 +101,26 @@ function usePages(key) {
 }
 
 /**
- * Loads the open record and the records around it, once.
+ * The list after a response. If it has no rows yet, it starts with the pages.
+ * @param {Loaded<any>} old
+ * @param {Page<any>[]} pages
+ * @param {any[]} since the changes since the request; the pages can be older
+ * @returns {Loaded<any>}
+ */
+function received({ key, rows, loads }, pages, since) {
+  const all = pages.reduce(put, rows ?? Array(pages[0].total));
+  return { key, rows: keep(all, since), error: '', loads: rows ? loads : loads + 1 };
+}
+
+/**
+ * Loads the open record and the records around it, once after each load of the list.
  * @param {ReturnType<typeof usePages>} pages
  * @param {string} open
  */
 function useSought({ got, key, add }, open) {
   const sought = useRef('');
   useEffect(() => {
-    const what = key + open;
+    const what = `${key} ${open} ${got.loads}`;
     if (!open || got.key !== key || !got.rows || sought.current === what || got.rows.some(r => r?.id === open)) return;
     sought.current = what;
     add('around=' + encodeURIComponent(open));

@@ -2172,7 +2172,7 @@ function useList(path3, kind2, filter, { open: open2 = "", also = [] } = {}) {
 function usePages(key2) {
   const [got, set2] = useState(
     /** @type {Loaded<any>} */
-    { key: key2, rows: null, error: "" }
+    { key: key2, rows: null, error: "", loads: 0 }
   );
   const now2 = useRef(key2);
   const busy = useRef("");
@@ -2194,18 +2194,10 @@ function usePages(key2) {
     if (now2.current !== key2) return;
     if (pages instanceof Error)
       return set2(
-        (old) => old.key === key2 && old.rows && pages instanceof NoServer ? old : { key: key2, rows: null, error: pages.message }
+        (old) => old.key === key2 && old.rows && pages instanceof NoServer ? old : { ...old, key: key2, rows: null, error: pages.message }
       );
     total.current = pages[0].total;
-    set2((old) => ({
-      key: key2,
-      error: "",
-      rows: keep(
-        pages.reduce(put, afresh || old.key !== key2 || !old.rows ? Array(pages[0].total) : old.rows),
-        since
-        // the pages can be older
-      )
-    }));
+    set2((old) => received(afresh || old.key !== key2 ? { ...old, key: key2, rows: null } : old, pages, since));
   };
   const fill = (from, to) => {
     if (got.key !== key2 || !got.rows || busy.current === key2) return;
@@ -2226,10 +2218,14 @@ function usePages(key2) {
     }
   };
 }
+function received({ key: key2, rows, loads }, pages, since) {
+  const all = pages.reduce(put, rows ?? Array(pages[0].total));
+  return { key: key2, rows: keep(all, since), error: "", loads: rows ? loads : loads + 1 };
+}
 function useSought({ got, key: key2, add }, open2) {
   const sought = useRef("");
   useEffect(() => {
-    const what3 = key2 + open2;
+    const what3 = `${key2} ${open2} ${got.loads}`;
     if (!open2 || got.key !== key2 || !got.rows || sought.current === what3 || got.rows.some((r) => r?.id === open2)) return;
     sought.current = what3;
     add("around=" + encodeURIComponent(open2));
