@@ -67,6 +67,7 @@ var facts = map[string][]place{
 		{"webhook/handler.go", `closes the connection after (\d+) seconds`},
 		{"docs/decisions.md", `a timeout of (\d+) s\.`},
 		{"docs/production.md", `Respond within (\d+) seconds`},
+		{"docs/how-do-i.md", `The platform waits (\d+) s for a response`},
 		{"docs/monitoring/alerts.yml", `closes the connection after (\d+) s`},
 	},
 	"the delays before retries of a delivery": {
