@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	archiveAfterMinutes = 8 * 60             // because the platform retries a delivery for 8 hours
+	archiveAfterMinutes = 8 * 60             // because the platform retries deliveries for more than 7 hours
 	eventRetention      = 7 * 24 * time.Hour // how long the store keeps the keys of handled events
 )
 

@@ -2,12 +2,16 @@ package architecture
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // place is a place that repeats a fact. The group of the pattern matches the fact's value. White space in the file counts
@@ -74,6 +78,25 @@ var facts = map[string][]place{
 		{"docs/decisions.md", `retries the delivery after ([\w, ]+)\.`},
 		{"mockserver/internal/delivery/dispatcher.go", `retries of a delivery: ([\w, ]+)\.`},
 		{"mockserver/config.go", `retries of a delivery: ([\w, ]+)\.`},
+	},
+	"the duration of the retries of a delivery": {
+		{"docs/production.md", `a delivery for ([\w ]+)\.`},
+		{"contrib/pgstore/once.go", `deliver an event is ([\w ]+) after its first`},
+		{"docs/monitoring/alerts.yml", `each delivery for ([\w ]+), then`},
+		{"docs/monitoring/alerts_test.yml", `each delivery for ([\w ]+), then`},
+	},
+	"the hours in which an event can be delivered again": {
+		{"docs/production.md", `handled events for at least (\d+) hours`},
+		{"client/webhooks.go", `Archive an old webhook (\d+) hours`},
+		{"client/webhooks.go", `archive it (\d+) hours`},
+		{"client/webhooks.go", `Wait (\d+) hours after Rotate`},
+		{"mailroom/webhook.go", `archiveAfterMinutes = (\d+) \* 60`},
+		{"mailroom/doc.go", `used the webhook for (\d+) hours`},
+		{"webhook/once.go", `less than (\d+) hours`},
+		{"contrib/pgstore/once.go", `least = (\d+) \* time\.Hour`},
+		{"contrib/pgstore/once.go", `The minimum is (\d+) hours`},
+		{"contrib/redisstore/once.go", `less than (\d+) hours`},
+		{"examples/integrations/jetstream/README.md", `stream plus (\d+) hours`},
 	},
 	"the maximum size of a response": {
 		{"client/config.go", `c\.MaxResponseBytes, (\d+<<\d+)\)`},
@@ -142,9 +165,11 @@ var facts = map[string][]place{
 	},
 }
 
+// spaces matches white space, and the start of a line of a comment.
+var spaces = regexp.MustCompile(`\n\s*(?:(?://|#|\*)\s)?\s*|\s+`)
+
 // TestFacts compares the places of each fact with its home.
 func TestFacts(t *testing.T) {
-	spaces := regexp.MustCompile(`\n\s*(?:(?://|#|\*)\s)?\s*|\s+`)
 	for fact, places := range facts {
 		home := ""
 		for _, p := range places {
@@ -170,4 +195,25 @@ func normal(text string) string {
 	}
 	bits, _ := strconv.Atoi(shift)
 	return strconv.FormatInt(n<<bits, 10)
+}
+
+// TestRetryDuration adds up the delays of the retries. Each event must be remembered until the last retry has ended.
+func TestRetryDuration(t *testing.T) {
+	value := func(file, pattern string) string {
+		text := spaces.ReplaceAllString(read(t, file), " ")
+		found := regexp.MustCompile(pattern).FindStringSubmatch(text)
+		require.NotNil(t, found, "%s: %s", file, pattern)
+		return found[1]
+	}
+	var total time.Duration
+	for _, delay := range regexp.MustCompile(`(\d+) (s|m|h)`).FindAllStringSubmatch(value("docs/decisions.md", `retries the delivery after ([\w, ]+)\.`), -1) {
+		d, err := time.ParseDuration(delay[1] + delay[2])
+		require.NoError(t, err)
+		total += d
+	}
+	minutes := int(math.Ceil(total.Minutes()))
+	assert.Equal(t, fmt.Sprintf("%d hours and %d minutes", minutes/60, minutes%60), value("docs/production.md", `a delivery for ([\w ]+)\.`))
+	hours, err := strconv.Atoi(value("docs/production.md", `handled events for at least (\d+) hours`))
+	require.NoError(t, err)
+	assert.Equal(t, hours, int(math.Ceil(total.Hours())))
 }
