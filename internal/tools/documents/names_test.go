@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -89,14 +90,17 @@ var untested = map[string]string{
 	"text":   "a drawing or a table",
 	"toml":   "no parser; the JSON above it contains the same",
 	"ts":     "npm/test/documents.test.ts holds the blocks of npm/README.md to tested files; the others need Docker",
-	"yaml":   "needs Docker or GitHub",
 }
 
 // drawn matches a drawing, a table or a comment in Markdown.
 var drawn = regexp.MustCompile(`\A.*\S {2,}\S|─|\A<!--`)
 
-// TestOtherBlocks: JSON is valid. Any other block except Go and shell must be a drawing, a table or in a language that
-// no test checks. A block in a comment that is none of these is probably Go with an error.
+// variable matches a variable of the command mockserver. Only npm/src/mock.ts reads MOCKSERVER_URL.
+var variable = regexp.MustCompile(`\bMOCKSERVER_[A-Z]\w*`)
+
+// TestOtherBlocks: JSON and YAML are valid, and the variables in YAML exist. Any other block except Go and shell must be
+// a drawing, a table or in a language that no test checks. A block in a comment that is none of these is probably Go with
+// an error.
 func TestOtherBlocks(t *testing.T) {
 	for _, b := range blocks(t) {
 		switch {
@@ -104,6 +108,13 @@ func TestOtherBlocks(t *testing.T) {
 		case b.language == "json":
 			if !json.Valid([]byte(b.code)) {
 				t.Errorf("%s: not JSON:\n%s", b.file, b.code)
+			}
+		case b.language == "yaml":
+			assert.YAMLEq(t, b.code, b.code, b.file)
+			for _, name := range variable.FindAllString(b.code, -1) {
+				if name != "MOCKSERVER_URL" && !strings.Contains(read(t, "docs/mockserver.md"), "| `"+name+"` |") {
+					t.Errorf("%s: the variable %s does not exist", b.file, name)
+				}
 			}
 		case b.language != "" || !drawn.MatchString(b.code):
 			t.Errorf("%s: no test checks the block %q (%s)", b.file, b.first(), b.language)
