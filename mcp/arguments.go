@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -155,6 +157,9 @@ func (o operation) check(name string, arguments map[string]json.RawMessage) (wro
 // check checks a value against its schema, and converts values such as 7.0 and "7" to
 // integers. It returns an error message, or "" if the value is valid.
 func check(s *jsonschema.Schema, value json.RawMessage) (clean json.RawMessage, problem string) {
+	if s.Type != "integer" && !isText(value) {
+		return value, notText
+	}
 	switch s.Type {
 	case "integer":
 		n, ok := asInteger(value)
@@ -180,12 +185,28 @@ func check(s *jsonschema.Schema, value json.RawMessage) (clean json.RawMessage, 
 	return value, ""
 }
 
+const notText = "must be Unicode text; a character was damaged, for example by a conversion from Latin-1"
+
+// escapes matches each escape sequence in JSON, and both escape sequences of a surrogate pair.
+var escapes = regexp.MustCompile(`\\(u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|u\w{4}|.)`)
+
+// isText reports whether all strings in JSON are Unicode text. Otherwise, decoding would
+// replace a part of a string with U+FFFD, and the platform would store other text.
+func isText(value json.RawMessage) bool {
+	return utf8.Valid(value) && !slices.ContainsFunc(escapes.FindAll(value, -1), func(e []byte) bool {
+		return len(e) == len(`\ud800`) && e[2]|0x20 == 'd' && e[3] >= '8' // half of a pair
+	})
+}
+
 // cleanTexts removes duplicate names from an object. The object can also be given as
 // JSON text. If value is not an object whose values are strings, cleanTexts returns a
 // message.
 func cleanTexts(value json.RawMessage) (clean json.RawMessage, problem string) {
 	if text := strings.TrimSpace(stringOf(value)); strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
 		value = json.RawMessage(text) // some assistants send every argument as a string
+	}
+	if !isText(value) {
+		return value, notText
 	}
 	if value[0] != '{' {
 		return value, `must be an object such as {"first_name":"Ada"}, got ` + describe(value)

@@ -35,6 +35,8 @@ func respondWith(status int, header http.Header, body string) http.RoundTripper 
 	})
 }
 
+const damaged = "must be Unicode text; a character was damaged, for example by a conversion from Latin-1"
+
 const repair = "Nothing was changed. Correct these arguments and call again:\n- "
 
 // listing returns the arguments of a call that lists contacts, with changes.
@@ -89,6 +91,15 @@ var wrongArguments = []struct {
 		name: "an attribute that is an object", in: withAttributes(args{"age": args{"years": 36}}),
 		want: `custom_attributes: the value of "age" must be a string, got an object`,
 	},
+	{
+		name: "an address in Latin-1", in: json.RawMessage("{\"operation\":\"create\",\"list_id\":1,\"email\":\"jos\xe9@example.com\"}"),
+		want: "email: " + damaged,
+	},
+	{name: "a filter with half a pair", in: listing(args{"filter": json.RawMessage(`"tag:\udce9"`)}), want: "filter: " + damaged},
+	{name: "an attribute with half a pair", in: withAttributes(json.RawMessage(`{"a":"\ud83d"}`)), want: "custom_attributes: " + damaged},
+	{name: "attributes as text with half a pair", in: withAttributes(`{"a":"\ud83d\u00e9"}`), want: "custom_attributes: " + damaged},
+	{name: "an attribute name in Latin-1", in: json.RawMessage("{\"operation\":\"create\",\"list_id\":1,\"email\":\"a@example.com\"," +
+		"\"custom_attributes\":{\"\xe9\":\"x\"}}"), want: "custom_attributes: " + damaged},
 	{name: "an attribute without a name", in: withAttributes(args{"": "x"}), want: "custom_attributes: a name is empty"},
 	{name: "an address when listing", in: listing(args{"email": "a"}), want: `email: is not allowed for operation "list"; omit it`},
 	{
@@ -266,12 +277,13 @@ func FuzzArguments(f *testing.F) {
 	})
 }
 
-// TestDuplicateNames: the last of several attributes with the same name counts, as in most JSON decoders.
+// TestDuplicateNames: the last of several attributes with the same name counts, as in most JSON decoders. A surrogate pair
+// and an escaped backslash are not damaged text.
 func TestDuplicateNames(t *testing.T) {
 	t.Parallel()
 	_, _, list, s := newAccount(t)
-	text, _ := s.ok(t, "contacts", creating(args{"list_id": list, "custom_attributes": json.RawMessage(`{"a":1,"a":"b"}`)}))
-	assert.Contains(t, text, `a="b"`)
+	text, _ := s.ok(t, "contacts", creating(args{"list_id": list, "custom_attributes": json.RawMessage(`{"a":1,"a":"b \ud83d\ude00 \\ud800"}`)}))
+	assert.Contains(t, text, `a="b 😀 \\ud800"`)
 }
 
 // TestLargeIDs: an id that a float64 cannot hold reaches the platform unchanged.
