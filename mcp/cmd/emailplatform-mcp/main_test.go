@@ -221,7 +221,7 @@ func TestVersion(t *testing.T) {
 }
 
 // TestInvalidMessagesOverStdio: invalid lines and batches get JSON-RPC errors, and valid requests between them get
-// responses.
+// responses. The error for a line that is too long has the id at its beginning or end.
 func TestInvalidMessagesOverStdio(t *testing.T) {
 	t.Parallel()
 	c := start(t.Context(), nil, "-demo")
@@ -248,6 +248,9 @@ func TestInvalidMessagesOverStdio(t *testing.T) {
 			strings.Repeat(" ", maxLine),
 			largest,
 			long,
+			`{"method":"ping","params":{"id":1,"x":"` + strings.Repeat("x", 3*maxLine) + `"},"jsonrpc":"2.0","id":12}`,
+			`{"method":"ping","params":{"x":"` + strings.Repeat("x", maxLine) + `"},"id":"13","jsonrpc":"2.0"}`,
+			`{"method":"ping","params":{"x":"` + strings.Repeat("x", maxLine) + `","id":14},"jsonrpc":"2.0"}`,
 			`{"jsonrpc":"2.0","id":11,"method":"ping"}`,
 		}, "\r\n")) // the last line has no line ending
 		_ = c.in.Close()
@@ -262,7 +265,7 @@ func TestInvalidMessagesOverStdio(t *testing.T) {
 		got = append(got, fmt.Sprint(m.ID, " ", m.Error.Code))
 	}
 	slices.Sort(got)
-	want := slices.Concat([]string{"1 0", "11 0", "2 0", "3 0", "5 0", "6 0"},
+	want := slices.Concat([]string{"1 0", "10 -32600", "11 0", "12 -32600", "13 -32600", "2 0", "3 0", "5 0", "6 0"},
 		slices.Repeat([]string{"<nil> -32600"}, 7+maxBatch-1), slices.Repeat([]string{"<nil> -32700"}, 2))
 	assert.Equal(t, want, got, "responses")
 	assert.NoError(t, <-c.done)

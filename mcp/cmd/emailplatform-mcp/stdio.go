@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -53,7 +54,7 @@ func (a *pending) forward(in *bufio.Reader, w io.Writer) error {
 		}
 		for _, message := range messages(line) {
 			if code, reason := a.take(message); reason != "" {
-				a.reject(code, reason)
+				a.reject(idOf(message), code, reason)
 			} else if _, err := w.Write(append(message, '\n')); err != nil {
 				return err
 			}
@@ -75,13 +76,15 @@ func messages(line []byte) []json.RawMessage {
 }
 
 // nextLine returns the next line that is not blank. It truncates a long line, but not
-// below the limit, so the caller can reject it.
+// below the limit, so the caller can reject it. A truncated line consists of its beginning
+// and its end, because many clients write the id last.
 func nextLine(in *bufio.Reader) ([]byte, error) {
+	const end = 1000 // bytes
 	var line []byte
 	for {
 		part, err := in.ReadSlice('\n')
-		if len(line) <= maxLine+len("\r\n") {
-			line = append(line, part...)
+		if line = append(line, part...); len(line) > maxLine+end {
+			line = append(line[:maxLine], line[len(line)-end:]...)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
@@ -154,10 +157,28 @@ func (a *pending) complete(id jsonrpc.ID) {
 	a.closed.Broadcast()
 }
 
-// reject responds with an error to a line whose request id is unknown.
-func (a *pending) reject(code int, reason string) {
+// requestID matches the id of a request at the beginning or the end of a line, where it
+// cannot be a part of the parameters.
+var requestID = regexp.MustCompile(`^\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d+|"[^"\\]*")\s*,|` +
+	`"id"\s*:\s*(-?\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+
+// idOf returns the id of a request that is too long, or null for other lines, as JSON-RPC
+// requires if the id cannot be read.
+func idOf(line []byte) json.RawMessage {
+	m := requestID.FindSubmatch(line)
+	switch {
+	case len(line) <= maxLine || m == nil:
+		return json.RawMessage("null")
+	case m[1] != nil:
+		return m[1]
+	}
+	return m[2]
+}
+
+// reject responds with an error to a line.
+func (a *pending) reject(id json.RawMessage, code int, reason string) {
 	text, _ := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": reason},
+		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": reason},
 	})
 	a.mu.Lock()
 	defer a.mu.Unlock()
