@@ -146,11 +146,22 @@ func (doc *document) readOperations() error {
 					errs = append(errs, fmt.Errorf("openapi.yaml: %s %s: %s is missing", strings.ToLower(method), path, name))
 				}
 			}
-			doc.operations = append(doc.operations, operation{of, of.OperationID, method, path, repeatable, slices.Concat(item.Parameters, of.Parameters)})
+			op := operation{of, of.OperationID, method, path, repeatable, slices.Concat(item.Parameters, of.Parameters)}
+			doc.operations = append(doc.operations, op)
+			if body := op.body(); body != nil && !hasExample(body) {
+				errs = append(errs, fmt.Errorf("openapi.yaml: %s %s: the body has no example", strings.ToLower(method), path))
+			}
+			for status, response := range inOrder(of.Responses.Map()) {
+				if body := response.Value.Content["application/json"]; body != nil && !hasExample(body) {
+					errs = append(errs, fmt.Errorf("openapi.yaml: %s %s: the response %s has no example", strings.ToLower(method), path, status))
+				}
+			}
 		}
 	}
 	return errors.Join(errs...)
 }
+
+func hasExample(body *openapi3.MediaType) bool { return body.Example != nil || len(body.Examples) > 0 }
 
 // checkTimes returns an error for each time that is an integer without the words that the overlays search for.
 func (doc *document) checkTimes() error {

@@ -97,6 +97,18 @@ func TestMissingPartsAreReported(t *testing.T) {
 			want: "get /templates/{template_id}/render: operationId is missing",
 		},
 		{
+			name: "an example of a body",
+			old:  "            example:\n              name: Customers\n",
+			want: "post /lists: the body has no example",
+		},
+		{
+			name: "an example of a response",
+			old: "              schema: {$ref: '#/components/schemas/List'}\n              example:\n                list_id: 81\n                name: Customers\n" +
+				"                policy_accepted: false\n                created_on: 1760000000\n        '401'",
+			new:  "              schema: {$ref: '#/components/schemas/List'}\n        '401'",
+			want: "get /lists/{list_id}: the response 200 has no example",
+		},
+		{
 			name: "the unit of a time",
 			old:  "When the list was created, in Unix seconds.", new: "When the list was created.",
 			want: "List.created_on: the description must contain: in Unix seconds",
