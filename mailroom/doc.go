@@ -1,7 +1,7 @@
-// Package mailroom sends emails at most once. It passes their outcomes, and later bounces,
-// complaints and unsubscriptions, to one function of the application.
+// Package mailroom is an outbox that sends emails at most once. It passes their outcomes, and later
+// bounces, complaints and unsubscriptions, to one function of the application.
 //
-// A [Room] is an outbox: [Room.Enqueue] stores an email, in the application's transaction if there
+// The outbox is a [Room]. [Room.Enqueue] stores an email, in the application's transaction if there
 // is one, and the Room sends the email in the background. Its other part is the platform's webhook,
 // which receives the events. A Room keeps its state in a [Store], which several processes can
 // share. Package contrib/sqlstore implements Store for PostgreSQL and SQLite with database/sql, and

@@ -741,7 +741,7 @@ func TestNewInvalid(t *testing.T) {
 	require.ErrorContains(t, err, "must not be nil")
 }
 
-// TestNoticeOf: the notices of events that contain everything, for each payload in the test data of package events.
+// TestNoticeOf: an event that contains everything becomes a complete notice.
 func TestNoticeOf(t *testing.T) {
 	e := need(events.Parse([]byte(`{"event":"Contact.Unsubscribed","timestamp":"2024-01-01T00:00:00Z",
 		"data":{"contact_id":"1","list_id":"2","email_address":"Ada@Example.org"}}`)))(t)

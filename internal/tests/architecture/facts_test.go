@@ -85,7 +85,7 @@ var facts = map[string][]place{
 		{"docs/monitoring/alerts.yml", `each delivery for ([\w ]+), then`},
 		{"docs/monitoring/alerts_test.yml", `each delivery for ([\w ]+), then`},
 	},
-	"the hours in which an event can be delivered again": {
+	"the hours to remember an event": {
 		{"docs/production.md", `handled events for at least (\d+) hours`},
 		{"client/webhooks.go", `Archive an old webhook (\d+) hours`},
 		{"client/webhooks.go", `archive it (\d+) hours`},
