@@ -137,17 +137,17 @@ func verify(_ *request, in signatureBody) (verdict, error) {
 func (c *Control) deliveries() listing[delivery.Stored, delivery.Summary] {
 	return listing[delivery.Stored, delivery.Summary]{
 		find: every(c.Deliveries.NewestDeliveries),
-		id:   func(x delivery.Stored) string { return x.ID },
-		text: func(to []byte, x delivery.Stored) []byte {
-			to = lines(to, x.ID, x.EventID, string(x.Event), x.MessageID, x.Recipient, x.Subject, x.URL, string(x.State))
-			return contract.AppendUnescaped(to, x.Body)
+		id:   func(dlv delivery.Stored) string { return dlv.ID },
+		text: func(to []byte, dlv delivery.Stored) []byte {
+			to = lines(to, dlv.ID, dlv.EventID, string(dlv.Event), dlv.MessageID, dlv.Recipient, dlv.Subject, dlv.URL, string(dlv.State))
+			return contract.AppendUnescaped(to, dlv.Body)
 		},
 		record: delivery.Stored.Summary,
 		filters: []filter[delivery.Stored]{
-			whereAccount("the account of the webhook", func(x delivery.Stored) int64 { return x.AccountID }),
-			where(choice("state", "the state of the deliveries", named(delivery.States())...), func(x delivery.Stored) string { return string(x.State) }),
-			where(eventName("the name of an API event; use `search` for custom events"), func(x delivery.Stored) string { return string(x.Event) }),
-			where(text("webhook_id", "the id of the webhook"), func(x delivery.Stored) string { return x.WebhookID }),
+			whereAccount("the account of the webhook", func(dlv delivery.Stored) int64 { return dlv.AccountID }),
+			where(choice("state", "the state of the deliveries", named(delivery.States())...), func(dlv delivery.Stored) string { return string(dlv.State) }),
+			where(eventName("the name of an API event; use `search` for custom events"), func(dlv delivery.Stored) string { return string(dlv.Event) }),
+			where(text("webhook_id", "the id of the webhook"), func(dlv delivery.Stored) string { return dlv.WebhookID }),
 		},
 	}
 }
@@ -167,9 +167,9 @@ func (c *Control) redeliver(id string) (*delivery.Record, error) {
 }
 
 func (c *Control) serveDeliveryBody(w http.ResponseWriter, r *request) error {
-	x, err := c.delivery(r.PathValue("id"))
+	dlv, err := c.delivery(r.PathValue("id"))
 	if err == nil {
-		writePlain(w, x.Body)
+		writePlain(w, dlv.Body)
 	}
 	return err
 }

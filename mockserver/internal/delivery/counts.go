@@ -20,13 +20,13 @@ type counts struct {
 // webhook have the webhook id 0 in all accounts.
 type countsKey struct{ account, webhook int64 }
 
-func (x *delivery) countsKey() countsKey { return countsKey{x.AccountID, x.webhookID} }
+func (dlv *delivery) countsKey() countsKey { return countsKey{dlv.AccountID, dlv.webhookID} }
 
-func (h *history) countsOf(x *delivery) *counts {
-	c := h.deliveryCounts[x.countsKey()]
+func (h *history) countsOf(dlv *delivery) *counts {
+	c := h.deliveryCounts[dlv.countsKey()]
 	if c == nil {
 		c = &counts{states: map[model.DeliveryState]int{}}
-		h.deliveryCounts[x.countsKey()] = c
+		h.deliveryCounts[dlv.countsKey()] = c
 	}
 	return c
 }
@@ -176,8 +176,8 @@ func (q *queue) waitingByReason(now time.Time) []Waiting {
 // them has this state.
 func (q *queue) earliest(state model.DeliveryState) time.Time {
 	for _, n := range q.scheduled[:min(len(q.scheduled), 100)] {
-		if x := q.history.at(n); x.State == state {
-			return x.NextAttempt
+		if dlv := q.history.at(n); dlv.State == state {
+			return dlv.NextAttempt
 		}
 	}
 	return time.Time{}

@@ -36,14 +36,14 @@ func TestWaitReasons(t *testing.T) {
 }
 
 // walked computes the statistics from all deliveries and events.
-func walked(e *Dispatcher, account int64) Stats {
+func walked(d *Dispatcher, account int64) Stats {
 	out := Stats{States: map[model.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
-	for _, x := range e.Deliveries() {
-		if x.AccountID != account && x.AccountID != 0 {
+	for _, dlv := range d.Deliveries() {
+		if dlv.AccountID != account && dlv.AccountID != 0 {
 			continue
 		}
-		out.States[x.State]++
-		for _, a := range x.Attempts {
+		out.States[dlv.State]++
+		for _, a := range dlv.Attempts {
 			out.Attempts++
 			out.Minute(MinuteOf(a.Time)).Attempts++
 			if a.Status != http.StatusNoContent {
@@ -52,7 +52,7 @@ func walked(e *Dispatcher, account int64) Stats {
 			}
 		}
 	}
-	for _, fired := range e.Events(func(f *model.FiredEvent) bool { return f.AccountID == account }) {
+	for _, fired := range d.Events(func(f *model.FiredEvent) bool { return f.AccountID == account }) {
 		out.Events++
 		out.Minute(MinuteOf(fired.Time)).Events++
 	}
@@ -60,11 +60,11 @@ func walked(e *Dispatcher, account int64) Stats {
 }
 
 // sameAsWalked compares the counters with the records.
-func sameAsWalked(t *testing.T, when string, e *Dispatcher) {
+func sameAsWalked(t *testing.T, when string, d *Dispatcher) {
 	t.Helper()
-	now := MinuteOf(e.Clock.Now())
+	now := MinuteOf(d.Clock.Now())
 	for _, account := range []int64{1, 2} {
-		got, want := e.Stats(account, now-MaxMinutes+1, now), walked(e, account)
+		got, want := d.Stats(account, now-MaxMinutes+1, now), walked(d, account)
 		maps.DeleteFunc(got.States, func(_ model.DeliveryState, n int) bool { return n == 0 })
 		if !maps.Equal(got.States, want.States) || got.Attempts != want.Attempts || got.Failed != want.Failed || got.Events != want.Events {
 			t.Errorf("%s, account %d: counted %v, %d attempts, %d failed, %d events; want %v, %d, %d, %d", when, account,
@@ -80,26 +80,26 @@ func sameAsWalked(t *testing.T, when string, e *Dispatcher) {
 func TestStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		status := http.StatusNoContent
-		e := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		d := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 		other := Webhook{ID: 8, AccountID: 2, URL: hook.URL, Events: []string{"a"}, Secret: "s", Hash: hook.Hash}
 		limited := Webhook{ID: 9, AccountID: 1, URL: hook.URL, Events: []string{"b"}, Secret: "s", Hash: hook.Hash, RateLimit: 1, Period: "hour"}
 		included := hook
 		included.Events = []string{"a"}
 		for _, h := range []Webhook{included, other, limited} {
-			e.Open(h)
+			d.Open(h)
 		}
 		fire := func(account int64, name string) {
-			e.Publish([]Event{{AccountID: account, Name: events.Name(name), Payload: events.Event{Time: e.Clock.Now()}}})
+			d.Publish([]Event{{AccountID: account, Name: events.Name(name), Payload: events.Event{Time: d.Clock.Now()}}})
 			synctest.Wait()
 		}
-		sameAsWalked(t, "nothing", e)
+		sameAsWalked(t, "nothing", d)
 		for range 3 {
 			fire(1, "a")
 			fire(2, "a")
 			fire(1, "b")
 			time.Sleep(70 * time.Second)
 		}
-		sameAsWalked(t, "delivered", e)
+		sameAsWalked(t, "delivered", d)
 
 		status = http.StatusInternalServerError
 		fire(1, "a")
@@ -108,56 +108,56 @@ func TestStats(t *testing.T) {
 			{Event: "*", Action: model.FaultDrop, Nth: 1},
 			{Event: "*", Action: model.FaultDelay, Delay: time.Hour, Nth: 2},
 		} {
-			if _, err := e.Faults.Add([]model.Fault{f}); err != nil {
+			if _, err := d.Faults.Add([]model.Fault{f}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		fire(1, "a")
 		fire(1, "a")
 		fire(1, "a")
-		e.Archive(8, true)
-		if _, err := e.Send("8", []byte("{}")); err != nil {
+		d.Archive(8, true)
+		if _, err := d.Send("8", []byte("{}")); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		sameAsWalked(t, "with errors and faults", e)
-		waits(t, e, 1, "retry 2 for 1s, delay 1 for 1h0m0s, rate_limit 2 for 56m30s")
-		waits(t, e, 2, "archived 2")
+		sameAsWalked(t, "with errors and faults", d)
+		waits(t, d, 1, "retry 2 for 1s, delay 1 for 1h0m0s, rate_limit 2 for 56m30s")
+		waits(t, d, 2, "archived 2")
 
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		sameAsWalked(t, "failed", e)
-		require.NoError(t, e.Redeliver(ID(1)))
+		sameAsWalked(t, "failed", d)
+		require.NoError(t, d.Redeliver(ID(1)))
 		synctest.Wait()
-		sameAsWalked(t, "redelivered", e)
+		sameAsWalked(t, "redelivered", d)
 
-		if _, err := e.Faults.Add([]model.Fault{{Event: "*", Action: model.FaultDelay, Delay: time.Hour}}); err != nil {
+		if _, err := d.Faults.Add([]model.Fault{{Event: "*", Action: model.FaultDelay, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		for account := range int64(3) {
-			e.SendTo(account, hook.URL, parsed("s", hook.Hash), []byte(`{"event":"own"}`)) // a snapshot does not contain its secret
+			d.SendTo(account, hook.URL, parsed("s", hook.Hash), []byte(`{"event":"own"}`)) // a snapshot does not contain its secret
 		}
-		sameAsWalked(t, "to a URL", e)
-		before := read(t, e)
-		e.Replace([]Webhook{included, other, limited}, before)
+		sameAsWalked(t, "to a URL", d)
+		before := read(t, d)
+		d.Replace([]Webhook{included, other, limited}, before)
 		synctest.Wait()
-		sameAsWalked(t, "restored", e)
-		e.ReplaceAccount(1, nil)
-		sameAsWalked(t, "reset", e)
-		if got := e.Stats(1, 0, 0); got.Events != 0 || got.Attempts != 0 || len(got.Waiting) != 0 {
+		sameAsWalked(t, "restored", d)
+		d.ReplaceAccount(1, nil)
+		sameAsWalked(t, "reset", d)
+		if got := d.Stats(1, 0, 0); got.Events != 0 || got.Attempts != 0 || len(got.Waiting) != 0 {
 			t.Errorf("the account was reset, but has %+v", got)
 		}
 	})
 }
 
 // waits compares the pending deliveries of an account and their reasons with want.
-func waits(t *testing.T, e *Dispatcher, account int64, want string) {
+func waits(t *testing.T, d *Dispatcher, account int64, want string) {
 	t.Helper()
 	var got []string
-	for _, w := range e.Stats(account, 0, 0).Waiting {
+	for _, w := range d.Stats(account, 0, 0).Waiting {
 		text := fmt.Sprintf("%s %d", w.Why, w.N)
 		if !w.Until.IsZero() {
-			text += fmt.Sprintf(" for %v", w.Until.Sub(e.Clock.Now()))
+			text += fmt.Sprintf(" for %v", w.Until.Sub(d.Clock.Now()))
 		}
 		got = append(got, text)
 		if w.URL != hook.URL || w.WebhookID == "" {
@@ -174,31 +174,31 @@ func waits(t *testing.T, e *Dispatcher, account int64, want string) {
 func TestWaitingForConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		statuses := make(chan int)
-		e := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-statuses) })
-		e.Open(hook)
-		if _, err := e.Faults.Add([]model.Fault{{Action: model.FaultReorder, Nth: 2}}); err != nil {
+		d := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-statuses) })
+		d.Open(hook)
+		if _, err := d.Faults.Add([]model.Fault{{Action: model.FaultReorder, Nth: 2}}); err != nil {
 			t.Fatal(err)
 		}
 		for range 4 {
-			send(t, e, "{}")
+			send(t, d, "{}")
 		}
 		synctest.Wait()
-		waits(t, e, 1, "turn 3")
+		waits(t, d, 1, "turn 3")
 		for range 4 {
 			statuses <- http.StatusNoContent
 		}
 		synctest.Wait()
-		waits(t, e, 1, "")
+		waits(t, d, 1, "")
 	})
 }
 
 // Old attempts of a later delivery do not remove recent minutes of earlier deliveries.
 func TestMinutesAfterRestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) {})
+		d := dispatcherTo(t, func(http.ResponseWriter, *http.Request) {})
 		const many = 3 * MaxMinutes / 2
 		var before State
-		start := e.Clock.Now().Add(-100 * time.Hour)
+		start := d.Clock.Now().Add(-100 * time.Hour)
 		for i := range many {
 			first := start.Add(time.Duration(i) * time.Minute)
 			before.Deliveries = append(before.Deliveries, Saved{
@@ -206,9 +206,9 @@ func TestMinutesAfterRestore(t *testing.T) {
 				Attempts: onWire([]model.Attempt{{Time: first}, {Time: first.Add(50 * time.Hour), Status: http.StatusNoContent}}),
 			})
 		}
-		e.Replace([]Webhook{hook}, before)
+		d.Replace([]Webhook{hook}, before)
 		last := MinuteOf(start.Add(50*time.Hour)) + many - 1
-		if got := len(e.Stats(1, last-MaxMinutes+1, last).Minutes); got != MaxMinutes {
+		if got := len(d.Stats(1, last-MaxMinutes+1, last).Minutes); got != MaxMinutes {
 			t.Errorf("got %d minutes of the last day, want %d", got, MaxMinutes)
 		}
 	})

@@ -194,7 +194,7 @@ func (d *Dispatcher) Publish(fired []Event) {
 func (d *Dispatcher) pushLocked(q *queue, e *Event) string {
 	secret, _ := webhook.ParseSecret(q.hook.Secret, string(q.hook.Hash)) // the secret has been validated
 	signature, _ := webhook.Sign(secret, e.Body)
-	x := &delivery{webhookID: q.hook.ID, Delivery: model.Delivery{
+	dlv := &delivery{webhookID: q.hook.ID, Delivery: model.Delivery{
 		EventID:   e.ID,
 		Event:     e.Name,
 		MessageID: e.MessageID,
@@ -208,13 +208,13 @@ func (d *Dispatcher) pushLocked(q *queue, e *Event) string {
 		CreatedAt: d.Clock.Now(),
 	}}
 	if !q.withoutWebhook {
-		x.WebhookID = q.hook.Name()
+		dlv.WebhookID = q.hook.Name()
 	}
-	d.history.add(x)
-	q.push(x, d.Faults.Delivery(x.AccountID, x.Event, x.WebhookID), x.CreatedAt)
-	d.publishLocked(x)
+	d.history.add(dlv)
+	q.push(dlv, d.Faults.Delivery(dlv.AccountID, dlv.Event, dlv.WebhookID), dlv.CreatedAt)
+	d.publishLocked(dlv)
 	d.startLocked(q)
-	return x.ID
+	return dlv.ID
 }
 
 // Send queues a delivery of the given body to a webhook, and returns the id of the
@@ -253,8 +253,8 @@ func (d *Dispatcher) urlQueueLocked(account int64, to string, secret webhook.Sec
 	return q
 }
 
-func (d *Dispatcher) publishLocked(x *delivery) {
-	d.Changes.Publish(activity.Delivery, func() any { return summaryOf(x, d.queues[x.webhookID], d.Clock.Now()) })
+func (d *Dispatcher) publishLocked(dlv *delivery) {
+	d.Changes.Publish(activity.Delivery, func() any { return summaryOf(dlv, d.queues[dlv.webhookID], d.Clock.Now()) })
 }
 
 // startLocked starts the due attempts, and sets the alarm for the next attempt.
@@ -289,15 +289,15 @@ func (d *Dispatcher) startLocked(q *queue) {
 	}
 }
 
-func (d *Dispatcher) run(q *queue, x *delivery, a model.Attempt, rule *fault.Selected) {
+func (d *Dispatcher) run(q *queue, dlv *delivery, a model.Attempt, rule *fault.Selected) {
 	defer d.Work.Done(q.hook.AccountID)
-	d.attempt(x, &a, rule)
+	d.attempt(dlv, &a, rule)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	q.attempting--
 	d.attempting--
 	if !q.closed { // after a close, another delivery may have the number
-		d.settleLocked(q, d.history.edit(x.n), a)
+		d.settleLocked(q, d.history.edit(dlv.n), a)
 	}
 	if d.attempting == 0 {
 		d.client.network.CloseIdleConnections()
@@ -306,13 +306,13 @@ func (d *Dispatcher) run(q *queue, x *delivery, a model.Attempt, rule *fault.Sel
 
 // attempt makes one attempt. If a fault rule selected the attempt, attempt applies the
 // fault. It does not hold the lock, so it reads only constant fields of the delivery.
-func (d *Dispatcher) attempt(x *delivery, a *model.Attempt, rule *fault.Selected) {
+func (d *Dispatcher) attempt(dlv *delivery, a *model.Attempt, rule *fault.Selected) {
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
 	header.Set("User-Agent", "emailplatform-webhooks/1.0")
-	header.Set(webhook.DefaultSignatureHeader, x.Signature)
+	header.Set(webhook.DefaultSignatureHeader, dlv.Signature)
 	start := time.Now() // the duration is real time, not virtual time
-	post := func() (int, string, string) { return d.client.post(d.ctx, x.URL, header, x.Body) }
+	post := func() (int, string, string) { return d.client.post(d.ctx, dlv.URL, header, dlv.Body) }
 	if rule != nil {
 		ctx, cancel := rule.Until(d.ctx)
 		defer cancel()
@@ -325,26 +325,26 @@ func (d *Dispatcher) attempt(x *delivery, a *model.Attempt, rule *fault.Selected
 
 // settleLocked records the result of an attempt, and queues a retry or a
 // duplicate.
-func (d *Dispatcher) settleLocked(q *queue, x *delivery, a model.Attempt) {
-	x.Attempts = append(x.Attempts, a)
-	d.history.countsOf(x).attempted(a)
-	x.Manual, x.Started = false, time.Time{}
-	x.Tries++
-	q.attempted(x)
+func (d *Dispatcher) settleLocked(q *queue, dlv *delivery, a model.Attempt) {
+	dlv.Attempts = append(dlv.Attempts, a)
+	d.history.countsOf(dlv).attempted(a)
+	dlv.Manual, dlv.Started = false, time.Time{}
+	dlv.Tries++
+	q.attempted(dlv)
 	switch {
-	case accepted(a) && x.Duplicate:
-		x.Duplicate = false
-		d.history.setState(x, model.DeliveryQueued)
-		q.ready = slices.Insert(q.ready, 0, x.n)
+	case accepted(a) && dlv.Duplicate:
+		dlv.Duplicate = false
+		d.history.setState(dlv, model.DeliveryQueued)
+		q.ready = slices.Insert(q.ready, 0, dlv.n)
 	case accepted(a):
-		d.history.setState(x, model.DeliveryDelivered)
-	case q.withoutWebhook || x.Tries > len(d.Schedule):
-		d.history.setState(x, model.DeliveryFailed)
+		d.history.setState(dlv, model.DeliveryDelivered)
+	case q.withoutWebhook || dlv.Tries > len(d.Schedule):
+		d.history.setState(dlv, model.DeliveryFailed)
 	default:
-		d.history.setState(x, model.DeliveryRetrying)
-		q.schedule(x, d.Clock.Now().Add(d.Schedule[x.Tries-1]))
+		d.history.setState(dlv, model.DeliveryRetrying)
+		q.schedule(dlv, d.Clock.Now().Add(d.Schedule[dlv.Tries-1]))
 	}
-	d.publishLocked(x)
+	d.publishLocked(dlv)
 	d.startLocked(q)
 }
 
@@ -356,23 +356,23 @@ func accepted(a model.Attempt) bool { return a.Error == "" && a.Status/100 == 2 
 func (d *Dispatcher) Redeliver(id string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	x := d.history.find(id)
-	if x == nil {
+	dlv := d.history.find(id)
+	if dlv == nil {
 		return fmt.Errorf("mockserver: delivery %q does not exist", id)
 	}
-	q := d.queues[x.webhookID]
+	q := d.queues[dlv.webhookID]
 	if q == nil {
 		return fmt.Errorf("mockserver: delivery %s: the target and the secret are unknown", id)
 	}
-	if x.State == model.DeliveryInFlight {
+	if dlv.State == model.DeliveryInFlight {
 		return fmt.Errorf("mockserver: delivery %s: an attempt is in progress", id)
 	}
-	x = d.history.edit(x.n)
-	q.remove(x)
-	d.history.setState(x, model.DeliveryQueued)
-	x.Manual, x.Tries = true, 0
-	q.append(x)
-	d.publishLocked(x)
+	dlv = d.history.edit(dlv.n)
+	q.remove(dlv)
+	d.history.setState(dlv, model.DeliveryQueued)
+	dlv.Manual, dlv.Tries = true, 0
+	q.append(dlv)
+	d.publishLocked(dlv)
 	d.startLocked(q)
 	return nil
 }

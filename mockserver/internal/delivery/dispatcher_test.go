@@ -27,9 +27,9 @@ func parsed(text string, function webhook.HashFunction) webhook.Secret {
 
 func TestNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := dispatcherTo(t, nil)
-		start := e.Clock.Now()
-		if wait, what := e.Next(0); wait != 0 || what != "" {
+		d := dispatcherTo(t, nil)
+		start := d.Clock.Now()
+		if wait, what := d.Next(0); wait != 0 || what != "" {
 			t.Errorf("without webhooks: %v, %q", wait, what)
 		}
 		retrying := func(id int64, after time.Duration) *queue {
@@ -58,12 +58,12 @@ func TestNext(t *testing.T) {
 			{[]*queue{retrying(1, time.Minute), retrying(2, time.Minute)}, 0, time.Minute, "1 deliveries to webhook 1 (http://1.example)"},
 			{[]*queue{retrying(1, time.Minute), limited, busy}, 0, 40 * time.Second, "3 deliveries to webhook 4 (http://4.example)"},
 		} {
-			e.order = row.queues
-			if wait, what := e.Next(row.account); wait != row.wait || what != row.what {
+			d.order = row.queues
+			if wait, what := d.Next(row.account); wait != row.wait || what != row.what {
 				t.Errorf("%d queues: %v, %q; want %v, %q", len(row.queues), wait, what, row.wait, row.what)
 			}
 		}
-		e.order = nil
+		d.order = nil
 	})
 }
 
@@ -102,13 +102,13 @@ func TestRemoveReordered(t *testing.T) {
 func TestSendTo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var signatures []string
-		e := dispatcherTo(t, func(w http.ResponseWriter, r *http.Request) {
+		d := dispatcherTo(t, func(w http.ResponseWriter, r *http.Request) {
 			signatures = append(signatures, r.URL.Path+" "+r.Header.Get(webhook.DefaultSignatureHeader))
 			w.WriteHeader(http.StatusInternalServerError)
 		})
 		first := hook
 		first.ID, first.Archived = 1, true
-		e.Open(first)
+		d.Open(first)
 		body := []byte(`{"event":"own"}`)
 		var ids, want []string
 		for _, to := range []struct {
@@ -121,7 +121,7 @@ func TestSendTo(t *testing.T) {
 			{hook.URL + "path", parsed("other", webhook.SHA512)},
 			{hook.URL + "path", parsed("other", webhook.SHA512)},
 		} {
-			ids = append(ids, e.SendTo(0, to.url, to.secret, body))
+			ids = append(ids, d.SendTo(0, to.url, to.secret, body))
 			signature, err := webhook.Sign(to.secret, body)
 			require.NoError(t, err)
 			want = append(want, to.url[len("http://receiver.example"):]+" "+signature)
@@ -130,13 +130,13 @@ func TestSendTo(t *testing.T) {
 		time.Sleep(time.Minute) // longer than the schedule
 		assert.Equal(t, fmt.Sprint(want), fmt.Sprint(signatures), "attempts")
 		for _, id := range ids {
-			if r := e.Record(id); r.State != model.DeliveryFailed || len(r.Attempts) != 1 || r.MaxAttempts != 1 || r.WebhookID != "" {
+			if r := d.Record(id); r.State != model.DeliveryFailed || len(r.Attempts) != 1 || r.MaxAttempts != 1 || r.WebhookID != "" {
 				t.Errorf("%s is %s after %d of %d attempts to webhook %q", id, r.State, len(r.Attempts), r.MaxAttempts, r.WebhookID)
 			}
 		}
-		assert.Len(t, e.order, 5, "a queue for the webhook and for each target")
+		assert.Len(t, d.order, 5, "a queue for the webhook and for each target")
 		for id, exists := range map[string]bool{"1": true, "-1": false, "0": false, "8": false, "x": false, "": false} {
-			if got, err := e.Send(id, body); (err == nil) != exists {
+			if got, err := d.Send(id, body); (err == nil) != exists {
 				t.Errorf("Send to webhook %q is %s, %v; want that the webhook exists: %v", id, got, err, exists)
 			}
 		}
@@ -147,12 +147,12 @@ func TestSendTo(t *testing.T) {
 func TestRecordWithoutQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		respond := make(chan bool)
-		e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { <-respond })
-		e.Open(hook)
-		id := e.SendTo(0, hook.URL, parsed("s", ""), []byte("own"))
-		queued := e.SendTo(0, hook.URL, parsed("s", ""), []byte("own"))
+		d := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { <-respond })
+		d.Open(hook)
+		id := d.SendTo(0, hook.URL, parsed("s", ""), []byte("own"))
+		queued := d.SendTo(0, hook.URL, parsed("s", ""), []byte("own"))
 		synctest.Wait()
-		state := read(t, e)
+		state := read(t, d)
 		other := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { t.Error("a delivery without a secret was attempted") })
 		other.Replace(nil, state)
 		if r := other.Record(id); r.State != model.DeliveryFailed || r.Secret != "" || len(r.Attempts) != 1 ||
@@ -171,13 +171,13 @@ func TestRecordWithoutQueue(t *testing.T) {
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		respond := make(chan int)
-		e := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-respond) })
+		d := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-respond) })
 		limited := hook
 		limited.RateLimit, limited.Period = 2, "minute"
-		e.Open(limited)
+		d.Open(limited)
 		var ids []string
 		for range 3 {
-			id, err := e.Send("7", []byte("own"))
+			id, err := d.Send("7", []byte("own"))
 			require.NoError(t, err)
 			ids = append(ids, id)
 		}
@@ -186,31 +186,31 @@ func TestWaiting(t *testing.T) {
 		check := func(when string, want ...WaitReason) {
 			t.Helper()
 			for i, id := range ids {
-				if got := e.Record(id); got.Waiting != want[i] || (got.Waiting != "") == got.Until.IsZero() {
+				if got := d.Record(id); got.Waiting != want[i] || (got.Waiting != "") == got.Until.IsZero() {
 					t.Errorf("%s: delivery %d waits for %q until %v, want %q", when, i, got.Waiting, got.Until, want[i])
 				}
 			}
 		}
 		check("the first is in progress", "", "", "")
-		if places := read(t, e).Deliveries; places[0].QueuePosition != 1 || places[1].QueuePosition != 2 || places[2].QueuePosition != 3 {
+		if places := read(t, d).Deliveries; places[0].QueuePosition != 1 || places[1].QueuePosition != 2 || places[2].QueuePosition != 3 {
 			t.Errorf("places %d, %d, %d; want 1, 2 and 3", places[0].QueuePosition, places[1].QueuePosition, places[2].QueuePosition)
 		}
 		respond <- http.StatusOK
 		respond <- http.StatusBadGateway
 		synctest.Wait()
 		check("both have been attempted", "", WaitRetry, WaitRateLimit)
-		if got := e.Record(ids[2]).Until; !got.Equal(began.Add(time.Minute)) {
+		if got := d.Record(ids[2]).Until; !got.Equal(began.Add(time.Minute)) {
 			t.Errorf("until %v, want a minute after the first", got)
 		}
-		if _, err := e.Faults.Add([]model.Fault{{Action: model.FaultDelay, WebhookID: "7", Delay: time.Hour}}); err != nil {
+		if _, err := d.Faults.Add([]model.Fault{{Action: model.FaultDelay, WebhookID: "7", Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
-		delayed, _ := e.Send("7", []byte("own"))
-		if got := e.Record(delayed); got.Waiting != WaitDelay || !got.Until.Equal(time.Now().Add(time.Hour)) {
+		delayed, _ := d.Send("7", []byte("own"))
+		if got := d.Record(delayed); got.Waiting != WaitDelay || !got.Until.Equal(time.Now().Add(time.Hour)) {
 			t.Errorf("the delivery waits for %q until %v, want a delay of 1 h", got.Waiting, got.Until)
 		}
-		e.Archive(7, true)
-		assert.Equal(t, WaitArchived, e.Record(ids[2]).Waiting, "a delivery to an archived webhook waits for")
+		d.Archive(7, true)
+		assert.Equal(t, WaitArchived, d.Record(ids[2]).Waiting, "a delivery to an archived webhook waits for")
 	})
 }
 
@@ -253,14 +253,14 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 	}
 	receiver.Start()
 	defer receiver.Close()
-	e := dispatcherTo(t, nil)
+	d := dispatcherTo(t, nil)
 	own := hook
 	own.URL, own.Archived = receiver.URL, true
-	e.Open(own)
+	d.Open(own)
 	for range 3 {
-		send(t, e, "own")
+		send(t, d, "own")
 	}
-	e.Archive(7, false)
+	d.Archive(7, false)
 	for range 3 {
 		<-received
 	}
@@ -276,38 +276,38 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var attempts []time.Duration
-		e := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) {
+		d := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) {
 			attempts = append(attempts, time.Since(start))
 			w.WriteHeader(http.StatusInternalServerError)
 		})
-		e.Schedule = DefaultRetrySchedule()
-		e.Open(hook)
-		id, err := e.Send(hook.Name(), []byte("{}"))
+		d.Schedule = DefaultRetrySchedule()
+		d.Open(hook)
+		id, err := d.Send(hook.Name(), []byte("{}"))
 		require.NoError(t, err)
-		assert.Equal(t, 8, e.Record(id).MaxAttempts, "MaxAttempts")
+		assert.Equal(t, 8, d.Record(id).MaxAttempts, "MaxAttempts")
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
 		assert.Equal(t, "[0s 1s 6s 36s 2m36s 12m36s 1h12m36s 7h12m36s]", fmt.Sprint(attempts), "attempts after")
-		assert.Equal(t, model.DeliveryFailed, e.Record(id).State, "the delivery")
-		require.NoError(t, e.Redeliver(id))
-		assert.Equal(t, 16, e.Record(id).MaxAttempts, "after a redelivery, MaxAttempts")
+		assert.Equal(t, model.DeliveryFailed, d.Record(id).State, "the delivery")
+		require.NoError(t, d.Redeliver(id))
+		assert.Equal(t, 16, d.Record(id).MaxAttempts, "after a redelivery, MaxAttempts")
 	})
 }
 
 func TestViewsOmitDeletedDeliveries(t *testing.T) {
-	e := dispatcherTo(t, nil)
+	d := dispatcherTo(t, nil)
 	for i := range 3000 {
-		e.history.add(&delivery{Delivery: model.Delivery{AccountID: int64(i % 2), State: model.DeliveryFailed}})
+		d.history.add(&delivery{Delivery: model.Delivery{AccountID: int64(i % 2), State: model.DeliveryFailed}})
 	}
-	e.ReplaceAccount(1, nil)
-	n, newest := e.NewestDeliveries()
+	d.ReplaceAccount(1, nil)
+	n, newest := d.NewestDeliveries()
 	seen := 0
-	for x := range newest {
-		if seen++; x.AccountID != 0 {
-			t.Fatalf("%s of account %d is listed", x.ID, x.AccountID)
+	for dlv := range newest {
+		if seen++; dlv.AccountID != 0 {
+			t.Fatalf("%s of account %d is listed", dlv.ID, dlv.AccountID)
 		}
 	}
-	if all := len(e.Deliveries()); n != 1500 || seen != n || all != n {
+	if all := len(d.Deliveries()); n != 1500 || seen != n || all != n {
 		t.Errorf("%d deliveries are counted, %d listed, %d copied; want %d", n, seen, all, 1500)
 	}
 }
@@ -315,17 +315,17 @@ func TestViewsOmitDeletedDeliveries(t *testing.T) {
 // TestEventsConcurrent: the lock is not held while events are visited, so events can be added. They are not
 // visited.
 func TestEventsConcurrent(t *testing.T) {
-	e := dispatcherTo(t, nil)
+	d := dispatcherTo(t, nil)
 	for range 3 {
-		e.history.addEvent(&Event{}, nil)
+		d.history.addEvent(&Event{}, nil)
 	}
 	var visited []string
-	e.Events(func(x *model.FiredEvent) bool {
-		if visited = append(visited, x.ID); !e.mu.TryLock() {
-			t.Fatalf("the lock is held at %s", x.ID)
+	d.Events(func(e *model.FiredEvent) bool {
+		if visited = append(visited, e.ID); !d.mu.TryLock() {
+			t.Fatalf("the lock is held at %s", e.ID)
 		}
-		e.history.addEvent(&Event{}, nil)
-		e.mu.Unlock()
+		d.history.addEvent(&Event{}, nil)
+		d.mu.Unlock()
 		return true
 	})
 	assert.Equal(t, []string{"evt-1", "evt-2", "evt-3"}, visited, "visited")

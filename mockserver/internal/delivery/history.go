@@ -57,15 +57,15 @@ const idPrefix = "dlv-"
 func ID(n int) string { return idPrefix + strconv.Itoa(n) }
 
 // add assigns the next id to a delivery.
-func (h *history) add(x *delivery) {
-	h.deliveries.Add(x)
-	x.n = h.deliveries.Len()
-	x.ID = ID(x.n)
-	if x.Deleted {
+func (h *history) add(dlv *delivery) {
+	h.deliveries.Add(dlv)
+	dlv.n = h.deliveries.Len()
+	dlv.ID = ID(dlv.n)
+	if dlv.Deleted {
 		h.deleted++
 		return
 	}
-	h.countsOf(x).states[x.State]++
+	h.countsOf(dlv).states[dlv.State]++
 }
 
 func (h *history) at(n int) *delivery { return h.deliveries.At(n - 1) }
@@ -81,17 +81,17 @@ func (h *history) find(id string) *delivery {
 	if n < 1 || n > h.deliveries.Len() {
 		return nil
 	}
-	if x := h.at(n); x.ID == id && !x.Deleted {
-		return x
+	if dlv := h.at(n); dlv.ID == id && !dlv.Deleted {
+		return dlv
 	}
 	return nil
 }
 
-func (h *history) setState(x *delivery, state model.DeliveryState) {
-	c := h.countsOf(x)
-	c.states[x.State]--
+func (h *history) setState(dlv *delivery, state model.DeliveryState) {
+	c := h.countsOf(dlv)
+	c.states[dlv.State]--
 	c.states[state]++
-	x.State = state
+	dlv.State = state
 }
 
 func (h *history) addEvent(e *Event, deliveries []string) *model.FiredEvent {
@@ -122,13 +122,13 @@ func (h *history) addEvent(e *Event, deliveries []string) *model.FiredEvent {
 // history.
 func (h *history) deleteAccount(account int64) {
 	for i := range h.deliveries.Len() {
-		x := h.deliveries.At(i)
-		if x.AccountID != account || x.Deleted {
+		dlv := h.deliveries.At(i)
+		if dlv.AccountID != account || dlv.Deleted {
 			continue
 		}
-		delete(h.deliveryCounts, x.countsKey())
+		delete(h.deliveryCounts, dlv.countsKey())
 		h.deleted++
-		h.deliveries.Set(i, &delivery{Delivery: model.Delivery{ID: x.ID}, progress: progress{Deleted: true}, n: x.n})
+		h.deliveries.Set(i, &delivery{Delivery: model.Delivery{ID: dlv.ID}, progress: progress{Deleted: true}, n: dlv.n})
 	}
 	delete(h.eventCounts, account)
 	h.events = slices.DeleteFunc(slices.Clone(h.events), func(e *model.FiredEvent) bool { return e.AccountID == account })
@@ -170,10 +170,10 @@ func (d *Dispatcher) snapshotDeliveries() (deliveries []*delivery, n int) {
 func (d *Dispatcher) Deliveries() []model.Delivery {
 	all, n := d.snapshotDeliveries()
 	out := make([]model.Delivery, 0, n)
-	for _, x := range all {
-		if !x.Deleted {
-			copied := x.Delivery
-			copied.Body, copied.Attempts = slices.Clone(x.Body), append([]model.Attempt{}, x.Attempts...)
+	for _, dlv := range all {
+		if !dlv.Deleted {
+			copied := dlv.Delivery
+			copied.Body, copied.Attempts = slices.Clone(dlv.Body), append([]model.Attempt{}, dlv.Attempts...)
 			out = append(out, copied)
 		}
 	}
@@ -192,8 +192,8 @@ type Stored struct {
 func (d *Dispatcher) NewestDeliveries() (int, iter.Seq[Stored]) {
 	all, n := d.snapshotDeliveries()
 	return n, func(yield func(Stored) bool) {
-		for _, x := range slices.Backward(all) {
-			if !x.Deleted && !yield(Stored{x, d}) {
+		for _, dlv := range slices.Backward(all) {
+			if !dlv.Deleted && !yield(Stored{dlv, d}) {
 				return
 			}
 		}
@@ -201,11 +201,11 @@ func (d *Dispatcher) NewestDeliveries() (int, iter.Seq[Stored]) {
 }
 
 // Summary returns the delivery without its body.
-func (x Stored) Summary() Summary {
-	d := x.dispatcher
+func (dlv Stored) Summary() Summary {
+	d := dlv.dispatcher
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return summaryOf(x.delivery, d.queues[x.webhookID], d.Clock.Now())
+	return summaryOf(dlv.delivery, d.queues[dlv.webhookID], d.Clock.Now())
 }
 
 // Record returns all details of the delivery with the given id, or nil if there is
@@ -213,12 +213,12 @@ func (x Stored) Summary() Summary {
 func (d *Dispatcher) Record(id string) *Record {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	x := d.history.find(id)
-	if x == nil {
+	dlv := d.history.find(id)
+	if dlv == nil {
 		return nil
 	}
-	q := d.queues[x.webhookID]
-	out := &Record{Summary: summaryOf(x, q, d.Clock.Now()), Body: x.Body, MaxAttempts: d.maxAttempts(x, q)}
+	q := d.queues[dlv.webhookID]
+	out := &Record{Summary: summaryOf(dlv, q, d.Clock.Now()), Body: dlv.Body, MaxAttempts: d.maxAttempts(dlv, q)}
 	if q != nil {
 		out.Secret, out.HashFunction = q.hook.Secret, string(q.hook.Hash)
 	}
@@ -228,9 +228,9 @@ func (d *Dispatcher) Record(id string) *Record {
 // maxAttempts returns the maximum number of attempts for a delivery. A redelivery restarts the retry schedule
 // but not the count of attempts. Therefore the maximum is the number of attempts before the last redelivery
 // plus the attempts of one schedule.
-func (d *Dispatcher) maxAttempts(x *delivery, q *queue) int {
-	done := len(x.Attempts)
-	most := done - x.Tries + 1
+func (d *Dispatcher) maxAttempts(dlv *delivery, q *queue) int {
+	done := len(dlv.Attempts)
+	most := done - dlv.Tries + 1
 	if q == nil || !q.withoutWebhook {
 		most += len(d.Schedule)
 	}
@@ -287,19 +287,19 @@ func fromWire(attempts []AttemptWire) []model.Attempt {
 }
 
 // summaryOf describes the current state of a delivery. The queue may be nil.
-func summaryOf(x *delivery, q *queue, now time.Time) Summary {
-	out := Summary{Delivery: x.Delivery, Attempts: onWire(x.Attempts)}
-	if q == nil || x.State != model.DeliveryQueued && x.State != model.DeliveryRetrying {
+func summaryOf(dlv *delivery, q *queue, now time.Time) Summary {
+	out := Summary{Delivery: dlv.Delivery, Attempts: onWire(dlv.Attempts)}
+	if q == nil || dlv.State != model.DeliveryQueued && dlv.State != model.DeliveryRetrying {
 		return out
 	}
 	wait, _ := q.untilDue(now)
 	switch {
 	case q.hook.Archived:
 		out.Waiting = WaitArchived
-	case x.State == model.DeliveryRetrying:
-		out.Waiting, out.Until = WaitRetry, x.NextAttempt
-	case !x.NextAttempt.IsZero():
-		out.Waiting, out.Until = WaitDelay, x.NextAttempt
+	case dlv.State == model.DeliveryRetrying:
+		out.Waiting, out.Until = WaitRetry, dlv.NextAttempt
+	case !dlv.NextAttempt.IsZero():
+		out.Waiting, out.Until = WaitDelay, dlv.NextAttempt
 	case wait > 0:
 		out.Waiting, out.Until = WaitRateLimit, now.Add(wait)
 	}

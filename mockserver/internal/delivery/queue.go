@@ -83,9 +83,9 @@ func (q *queue) popDue(now time.Time) *delivery {
 	return next
 }
 
-func (q *queue) endReorder(x *delivery) {
-	if x.Reordered {
-		q.reordered, x.Reordered = 0, false
+func (q *queue) endReorder(dlv *delivery) {
+	if dlv.Reordered {
+		q.reordered, dlv.Reordered = 0, false
 	}
 }
 
@@ -98,44 +98,44 @@ func (q *queue) countAttempt(start time.Time) {
 	}
 }
 
-func (q *queue) append(x *delivery) {
-	q.assignPosition(x)
-	q.ready = append(q.ready, x.n)
+func (q *queue) append(dlv *delivery) {
+	q.assignPosition(dlv)
+	q.ready = append(q.ready, dlv.n)
 }
 
-func (q *queue) assignPosition(x *delivery) {
+func (q *queue) assignPosition(dlv *delivery) {
 	q.lastPosition++
-	x.QueuePosition = q.lastPosition
+	dlv.QueuePosition = q.lastPosition
 }
 
 // push adds a new delivery to the queue, and applies the fault if a rule selected the
 // delivery. If a rule reordered an earlier delivery, the earlier delivery waits until
 // the new delivery has been attempted, because concurrent attempts could arrive in any
 // order.
-func (q *queue) push(x *delivery, rule *fault.Selected, now time.Time) {
+func (q *queue) push(dlv *delivery, rule *fault.Selected, now time.Time) {
 	var applied model.Fault
 	if rule != nil {
-		applied, x.Fault = rule.Fault, rule.ID
+		applied, dlv.Fault = rule.Fault, rule.ID
 	}
 	var overtaken *delivery
 	if q.reordered != 0 {
 		overtaken = q.history.edit(q.reordered)
 		q.remove(overtaken)
 	}
-	x.Duplicate = applied.Action == model.FaultDuplicate
+	dlv.Duplicate = applied.Action == model.FaultDuplicate
 	switch {
 	case applied.Action == model.FaultDrop:
-		q.history.setState(x, model.DeliveryDropped)
+		q.history.setState(dlv, model.DeliveryDropped)
 	case applied.Action == model.FaultReorder:
-		q.reordered, x.Reordered = x.n, true
-		q.schedule(x, now.Add(cmp.Or(applied.Delay, fault.DefaultReorderDelay)))
+		q.reordered, dlv.Reordered = dlv.n, true
+		q.schedule(dlv, now.Add(cmp.Or(applied.Delay, fault.DefaultReorderDelay)))
 	case applied.Delay > 0:
-		q.schedule(x, now.Add(applied.Delay))
+		q.schedule(dlv, now.Add(applied.Delay))
 	default:
-		q.append(x)
+		q.append(dlv)
 		if overtaken != nil {
 			q.assignPosition(overtaken)
-			q.overtakenBy[x.n] = overtaken.n
+			q.overtakenBy[dlv.n] = overtaken.n
 			return
 		}
 	}
@@ -144,30 +144,30 @@ func (q *queue) push(x *delivery, rule *fault.Selected, now time.Time) {
 	}
 }
 
-// If another delivery waits until x is attempted, attempted adds the other delivery
+// If another delivery waits until dlv is attempted, attempted adds the other delivery
 // to the front of the queue.
-func (q *queue) attempted(x *delivery) {
-	if overtaken := q.overtakenBy[x.n]; overtaken != 0 {
-		delete(q.overtakenBy, x.n)
+func (q *queue) attempted(dlv *delivery) {
+	if overtaken := q.overtakenBy[dlv.n]; overtaken != 0 {
+		delete(q.overtakenBy, dlv.n)
 		q.ready = slices.Insert(q.ready, 0, overtaken)
 	}
 }
 
 // schedule schedules a delivery for the given time. Deliveries with the same time are
 // attempted in the order of the calls to schedule.
-func (q *queue) schedule(x *delivery, at time.Time) {
-	x.NextAttempt = at
+func (q *queue) schedule(dlv *delivery, at time.Time) {
+	dlv.NextAttempt = at
 	i := sort.Search(len(q.scheduled), func(i int) bool { return q.history.at(q.scheduled[i]).NextAttempt.After(at) })
-	q.scheduled = slices.Insert(q.scheduled, i, x.n)
+	q.scheduled = slices.Insert(q.scheduled, i, dlv.n)
 }
 
-func (q *queue) remove(x *delivery) {
-	is := func(n int) bool { return n == x.n }
-	q.endReorder(x)
+func (q *queue) remove(dlv *delivery) {
+	is := func(n int) bool { return n == dlv.n }
+	q.endReorder(dlv)
 	maps.DeleteFunc(q.overtakenBy, func(_, overtaken int) bool { return is(overtaken) })
 	q.ready = slices.DeleteFunc(q.ready, is)
 	q.scheduled = slices.DeleteFunc(q.scheduled, is)
-	x.NextAttempt = time.Time{}
+	dlv.NextAttempt = time.Time{}
 }
 
 // close empties a queue. Attempts in progress run to completion.

@@ -15,9 +15,9 @@ var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // named adds a delivery with the given event to the history of a queue.
 func named(q *queue, name string) *delivery {
-	x := &delivery{Delivery: model.Delivery{Event: events.Name(name)}}
-	q.history.add(x)
-	return x
+	dlv := &delivery{Delivery: model.Delivery{Event: events.Name(name)}}
+	q.history.add(dlv)
+	return dlv
 }
 
 // taken removes all due deliveries from a queue and returns their events.

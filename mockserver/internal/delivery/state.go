@@ -49,10 +49,10 @@ func (d *Dispatcher) Snapshot() Snapshot {
 // Deliveries iterates over the deliveries in order of creation.
 func (s *Snapshot) Deliveries() iter.Seq[Saved] {
 	return func(yield func(Saved) bool) {
-		for _, x := range s.deliveries {
-			out := Saved{Delivery: x.Delivery, progress: x.progress, Attempts: onWire(x.Attempts)}
-			if !utf8.Valid(x.Body) {
-				out.Bytes = x.Body
+		for _, dlv := range s.deliveries {
+			out := Saved{Delivery: dlv.Delivery, progress: dlv.progress, Attempts: onWire(dlv.Attempts)}
+			if !utf8.Valid(dlv.Body) {
+				out.Bytes = dlv.Body
 			}
 			if !yield(out) {
 				return
@@ -129,16 +129,16 @@ func (d *Dispatcher) Replace(hooks []Webhook, from State) {
 	}
 	var waiting []*delivery
 	for _, saved := range from.Deliveries {
-		x := saved.delivery()
-		d.history.add(x)
-		if slices.Contains(unfinished(), x.State) && !x.Deleted {
-			waiting = append(waiting, x)
+		dlv := saved.delivery()
+		d.history.add(dlv)
+		if slices.Contains(unfinished(), dlv.State) && !dlv.Deleted {
+			waiting = append(waiting, dlv)
 		}
 	}
 	d.countAttemptsLocked()
 	slices.SortStableFunc(waiting, func(a, b *delivery) int { return cmp.Compare(a.QueuePosition, b.QueuePosition) })
-	for _, x := range waiting {
-		d.resumeLocked(x)
+	for _, dlv := range waiting {
+		d.resumeLocked(dlv)
 	}
 	for _, q := range d.order {
 		d.startLocked(q)
@@ -153,9 +153,9 @@ func (d *Dispatcher) countAttemptsLocked() {
 		made model.Attempt
 	}
 	var all []attempt
-	for x := range d.history.deliveries.All() {
-		for _, a := range x.Attempts {
-			all = append(all, attempt{x, a})
+	for dlv := range d.history.deliveries.All() {
+		for _, a := range dlv.Attempts {
+			all = append(all, attempt{dlv, a})
 		}
 	}
 	slices.SortFunc(all, func(a, b attempt) int { return a.made.Time.Compare(b.made.Time) })
@@ -195,23 +195,23 @@ const interrupted = "the state was saved before there was a response"
 
 // resumeLocked adds a pending delivery to its queue. A delivery to a URL without a
 // webhook fails instead, because snapshots do not contain the secret of such a URL.
-func (d *Dispatcher) resumeLocked(x *delivery) {
-	q := d.queues[x.webhookID]
+func (d *Dispatcher) resumeLocked(dlv *delivery) {
+	q := d.queues[dlv.webhookID]
 	switch {
 	case q == nil:
-		d.history.setState(x, model.DeliveryFailed)
-		x.NextAttempt, x.Reordered = time.Time{}, false
-	case x.NextAttempt.IsZero():
-		d.history.setState(x, model.DeliveryQueued)
-		q.ready = append(q.ready, x.n)
+		d.history.setState(dlv, model.DeliveryFailed)
+		dlv.NextAttempt, dlv.Reordered = time.Time{}, false
+	case dlv.NextAttempt.IsZero():
+		d.history.setState(dlv, model.DeliveryQueued)
+		q.ready = append(q.ready, dlv.n)
 	default:
-		q.schedule(x, x.NextAttempt)
-		if x.Reordered {
-			q.reordered = x.n
+		q.schedule(dlv, dlv.NextAttempt)
+		if dlv.Reordered {
+			q.reordered = dlv.n
 		}
 	}
 	if q != nil {
-		q.lastPosition = max(q.lastPosition, x.QueuePosition)
+		q.lastPosition = max(q.lastPosition, dlv.QueuePosition)
 	}
 }
 

@@ -27,7 +27,7 @@ func dispatcherTo(t *testing.T, receiver http.HandlerFunc) *Dispatcher {
 	t.Helper()
 	changes, work := &activity.Feed{}, &activity.PendingWork{}
 	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
-	e := New(Options{
+	d := New(Options{
 		Schedule: []time.Duration{time.Second}, Concurrency: 1,
 		Targets: map[string]http.Handler{"receiver.example": receiver},
 		Faults:  faults,
@@ -37,9 +37,9 @@ func dispatcherTo(t *testing.T, receiver http.HandlerFunc) *Dispatcher {
 	})
 	t.Cleanup(func() {
 		faults.Close()
-		e.Close()
+		d.Close()
 	})
-	return e
+	return d
 }
 
 var hook = Webhook{ID: 7, AccountID: 1, URL: "http://receiver.example/", Secret: "s", Hash: webhook.SHA256}
@@ -48,8 +48,8 @@ var hook = Webhook{ID: 7, AccountID: 1, URL: "http://receiver.example/", Secret:
 func jsonOf(t *testing.T, now Snapshot) []byte {
 	t.Helper()
 	out := State{Events: now.Events, LastEvent: now.LastEvent}
-	for x := range now.Deliveries() {
-		out.Deliveries = append(out.Deliveries, x)
+	for dlv := range now.Deliveries() {
+		out.Deliveries = append(out.Deliveries, dlv)
 	}
 	text, err := json.Marshal(out)
 	require.NoError(t, err)
@@ -57,15 +57,15 @@ func jsonOf(t *testing.T, now Snapshot) []byte {
 }
 
 // read returns the state of a dispatcher, decoded from JSON.
-func read(t *testing.T, e *Dispatcher) (out State) {
+func read(t *testing.T, d *Dispatcher) (out State) {
 	t.Helper()
-	require.NoError(t, json.Unmarshal(jsonOf(t, e.Snapshot()), &out))
+	require.NoError(t, json.Unmarshal(jsonOf(t, d.Snapshot()), &out))
 	return out
 }
 
-func send(t *testing.T, e *Dispatcher, body string) {
+func send(t *testing.T, d *Dispatcher, body string) {
 	t.Helper()
-	if _, err := e.Send("7", []byte(body)); err != nil {
+	if _, err := d.Send("7", []byte(body)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -74,17 +74,17 @@ func send(t *testing.T, e *Dispatcher, body string) {
 func TestSnapshotIsImmutable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		respond := make(chan int)
-		e := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-respond) })
-		e.Open(hook)
-		id, err := e.Send("7", []byte(`{"event":"own"}`))
+		d := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-respond) })
+		d.Open(hook)
+		id, err := d.Send("7", []byte(`{"event":"own"}`))
 		require.NoError(t, err)
 		respond <- http.StatusBadGateway
 		synctest.Wait()
-		state := e.Snapshot()
+		state := d.Snapshot()
 		time.Sleep(time.Second)
 		respond <- http.StatusOK
 		synctest.Wait()
-		if got := e.Record(id); got.State != model.DeliveryDelivered || len(got.Attempts) != 2 {
+		if got := d.Record(id); got.State != model.DeliveryDelivered || len(got.Attempts) != 2 {
 			t.Fatalf("the delivery is %s after %d attempts", got.State, len(got.Attempts))
 		}
 		text := jsonOf(t, state)
@@ -109,19 +109,19 @@ func TestSnapshotIsImmutable(t *testing.T) {
 func TestStateWithDeletedDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
-		e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
-		e.Replace([]Webhook{hook}, State{Deliveries: []Saved{
+		d := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
+		d.Replace([]Webhook{hook}, State{Deliveries: []Saved{
 			{Delivery: model.Delivery{ID: "dlv-1"}, progress: progress{Deleted: true}},
 			{Delivery: model.Delivery{ID: "dlv-2", WebhookID: "7", URL: hook.URL, State: model.DeliveryQueued}},
 		}})
 		synctest.Wait()
-		if got := e.Record("dlv-2"); tries != 1 || got.State != model.DeliveryDelivered {
+		if got := d.Record("dlv-2"); tries != 1 || got.State != model.DeliveryDelivered {
 			t.Errorf("%d attempts, and the delivery is %s", tries, got.State)
 		}
-		n, newest := e.NewestDeliveries()
-		for x := range newest {
-			if x.ID != "dlv-2" || n != 1 {
-				t.Errorf("%s of %d deliveries is listed, want only dlv-2", x.ID, n)
+		n, newest := d.NewestDeliveries()
+		for dlv := range newest {
+			if dlv.ID != "dlv-2" || n != 1 {
+				t.Errorf("%s of %d deliveries is listed, want only dlv-2", dlv.ID, n)
 			}
 		}
 	})
@@ -129,12 +129,12 @@ func TestStateWithDeletedDeliveries(t *testing.T) {
 
 func TestClosedDispatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) {})
-		e.Open(hook)
-		e.Close()
-		send(t, e, "{}")
+		d := dispatcherTo(t, func(http.ResponseWriter, *http.Request) {})
+		d.Open(hook)
+		d.Close()
+		send(t, d, "{}")
 		synctest.Wait()
-		if got := e.Deliveries()[0]; got.State != model.DeliveryQueued || len(got.Attempts) != 0 {
+		if got := d.Deliveries()[0]; got.State != model.DeliveryQueued || len(got.Attempts) != 0 {
 			t.Errorf("the delivery is %s after %d attempts", got.State, len(got.Attempts))
 		}
 	})
@@ -151,23 +151,23 @@ func TestStateKeepsOrder(t *testing.T) {
 		}
 		archived := hook
 		archived.Archived = true
-		e := dispatcherTo(t, receive)
-		e.Open(archived)
-		if _, err := e.Faults.Add([]model.Fault{{Action: model.FaultReorder, Delay: time.Hour}}); err != nil {
+		d := dispatcherTo(t, receive)
+		d.Open(archived)
+		if _, err := d.Faults.Add([]model.Fault{{Action: model.FaultReorder, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, bodies := range []string{"held", "next last", "after"} {
 			for body := range strings.FieldsSeq(bodies) {
-				send(t, e, body)
+				send(t, d, body)
 			}
 			if bodies == "after" {
-				require.NoError(t, e.Redeliver(ID(3)))
+				require.NoError(t, d.Redeliver(ID(3)))
 			}
-			state := read(t, e)
-			e = dispatcherTo(t, receive)
-			e.Replace([]Webhook{archived}, state)
+			state := read(t, d)
+			d = dispatcherTo(t, receive)
+			d.Replace([]Webhook{archived}, state)
 		}
-		e.Archive(hook.ID, false)
+		d.Archive(hook.ID, false)
 		synctest.Wait()
 		assert.Equal(t, "next held after last", strings.Join(arrived, " "))
 	})
@@ -189,21 +189,21 @@ func TestAttemptsOnWire(t *testing.T) {
 // delivery may have its id.
 func TestDeletedDeliveryIsNotPublished(t *testing.T) {
 	attempted, respond := make(chan bool), make(chan bool)
-	e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { attempted <- true; <-respond })
+	d := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { attempted <- true; <-respond })
 	for name, forget := range map[string]func(){
-		"all":           func() { e.Replace(nil, State{}) },
-		"of an account": func() { e.ReplaceAccount(hook.AccountID, nil) },
+		"all":           func() { d.Replace(nil, State{}) },
+		"of an account": func() { d.ReplaceAccount(hook.AccountID, nil) },
 	} {
-		e.Open(hook)
-		if _, err := e.Send(hook.Name(), []byte("{}")); err != nil {
+		d.Open(hook)
+		if _, err := d.Send(hook.Name(), []byte("{}")); err != nil {
 			t.Fatal(err)
 		}
 		<-attempted
 		forget()
-		changes, _ := e.Changes.Subscribe()
+		changes, _ := d.Changes.Subscribe()
 		respond <- true
-		e.Work.Finish()
-		e.Changes.Unsubscribe(changes)
+		d.Work.Finish()
+		d.Changes.Unsubscribe(changes)
 		for line := range changes {
 			t.Errorf("%s: published %s", name, line)
 		}
@@ -213,28 +213,28 @@ func TestDeletedDeliveryIsNotPublished(t *testing.T) {
 // A reset of an account also ends its deliveries to URLs, but not the deliveries of other accounts.
 func TestReplaceAccountEndsURLDeliveries(t *testing.T) {
 	attempted, respond := make(chan string), make(chan bool)
-	e := dispatcherTo(t, func(_ http.ResponseWriter, r *http.Request) {
+	d := dispatcherTo(t, func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		attempted <- string(body)
 		<-respond
 	})
 	secret, err := webhook.ParseSecret("s", "")
 	require.NoError(t, err)
-	e.SendTo(1, hook.URL, secret, []byte(`"in flight"`))
+	d.SendTo(1, hook.URL, secret, []byte(`"in flight"`))
 	assert.Equal(t, `"in flight"`, <-attempted)
-	e.SendTo(1, hook.URL, secret, []byte(`"pending"`))
-	e.ReplaceAccount(1, nil)
-	e.SendTo(2, hook.URL, secret, []byte(`"other"`))
+	d.SendTo(1, hook.URL, secret, []byte(`"pending"`))
+	d.ReplaceAccount(1, nil)
+	d.SendTo(2, hook.URL, secret, []byte(`"other"`))
 	assert.Equal(t, `"other"`, <-attempted)
 	respond <- true
 	respond <- true
-	e.Work.Finish()
+	d.Work.Finish()
 	select {
 	case body := <-attempted:
 		t.Errorf("delivered %s after the reset", body)
 	default:
 	}
-	assert.Len(t, e.Deliveries(), 1)
+	assert.Len(t, d.Deliveries(), 1)
 }
 
 // Each field of a delivery is saved and restored.
@@ -250,19 +250,19 @@ func TestSnapshotHasEveryField(t *testing.T) {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
-			d := newDelivery()
-			field := reflect.ValueOf(d).Elem().FieldByIndex(f.Index)
+			dlv := newDelivery()
+			field := reflect.ValueOf(dlv).Elem().FieldByIndex(f.Index)
 			field = reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem() // the field may be unexported
 			fill(t, field)
-			without, with := saved(t, newDelivery()), saved(t, d)
+			without, with := saved(t, newDelivery()), saved(t, dlv)
 			if with == without {
 				t.Fatalf("a snapshot does not contain delivery.%s: %s", f.Name, with)
 			}
-			e := dispatcherTo(t, nil)
+			d := dispatcherTo(t, nil)
 			var state State
 			require.NoError(t, json.Unmarshal([]byte(with), &state))
-			e.Replace([]Webhook{{ID: 7, Archived: true}}, state)
-			if again := stateOf(t, e); again == without {
+			d.Replace([]Webhook{{ID: 7, Archived: true}}, state)
+			if again := stateOf(t, d); again == without {
 				t.Errorf("delivery.%s is lost when a snapshot is restored", f.Name)
 			}
 		})
@@ -302,14 +302,14 @@ func fill(t *testing.T, v reflect.Value) {
 }
 
 // saved returns the state of a dispatcher with one delivery.
-func saved(t *testing.T, d *delivery) string {
+func saved(t *testing.T, dlv *delivery) string {
 	t.Helper()
-	e := dispatcherTo(t, nil)
-	e.history.add(d)
-	return stateOf(t, e)
+	d := dispatcherTo(t, nil)
+	d.history.add(dlv)
+	return stateOf(t, d)
 }
 
-func stateOf(t *testing.T, e *Dispatcher) string {
+func stateOf(t *testing.T, d *Dispatcher) string {
 	t.Helper()
-	return string(jsonOf(t, e.Snapshot()))
+	return string(jsonOf(t, d.Snapshot()))
 }

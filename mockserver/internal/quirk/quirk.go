@@ -22,8 +22,8 @@ type Quirk struct {
 	Text string // what the mock server does, as a sentence without its subject
 	Seen string // where this behavior was observed; empty if it is assumed
 
-	request  func(x *exchange)
-	response func(x *exchange)
+	request  func(e *exchange)
+	response func(e *exchange)
 }
 
 // exchange is a request and its response.
@@ -122,42 +122,42 @@ func New(names []string, next http.Handler) http.Handler {
 	}
 	ids := &numbers{}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := &exchange{w: w, r: r.Clone(r.Context()), next: next, ids: ids}
+		e := &exchange{w: w, r: r.Clone(r.Context()), next: next, ids: ids}
 		for _, q := range quirks {
-			if x.value = q.value; q.request != nil {
-				q.request(x)
+			if e.value = q.value; q.request != nil {
+				q.request(e)
 			}
 		}
-		x.serve(x.r)
+		e.serve(e.r)
 		for _, q := range quirks {
-			if x.value = q.value; q.response != nil && !x.sent {
-				q.response(x)
+			if e.value = q.value; q.response != nil && !e.sent {
+				q.response(e)
 			}
 		}
-		if !x.sent {
-			x.write()
+		if !e.sent {
+			e.write()
 		}
 	})
 }
 
 // serve processes a request and replaces the response. If a fault rule truncates the response,
 // or if the response is too large to be stored, serve sends the response unchanged.
-func (x *exchange) serve(r *http.Request) {
-	w := &buffered{to: x.w, Recording: *inprocess.NewRecording(x.w.Header())}
-	x.next.ServeHTTP(w, r)
+func (e *exchange) serve(r *http.Request) {
+	w := &buffered{to: e.w, Recording: *inprocess.NewRecording(e.w.Header())}
+	e.next.ServeHTTP(w, r)
 	length := w.Header().Get("Content-Length")
-	if x.sent = w.passed; x.sent {
+	if e.sent = w.passed; e.sent {
 		return
 	}
 	if length != "" && length != strconv.Itoa(w.Body.Len()) {
 		w.pass()
-		x.sent = true
+		e.sent = true
 		return
 	}
 	w.Header().Del("Content-Length")
-	x.response = response{status: w.Status, header: w.Header(), body: decode(w.Body.Bytes())}
-	if x.body == nil {
-		x.plain = w.Body.Bytes()
+	e.response = response{status: w.Status, header: w.Header(), body: decode(w.Body.Bytes())}
+	if e.body == nil {
+		e.plain = w.Body.Bytes()
 	}
 }
 
@@ -172,24 +172,24 @@ func decode(text []byte) map[string]any {
 	return body
 }
 
-func (x *exchange) write() {
-	clear(x.w.Header())
-	maps.Copy(x.w.Header(), x.header)
-	x.w.WriteHeader(x.status)
-	text := x.plain
-	if x.body != nil {
-		text, _ = json.Marshal(x.body) // it was decoded from JSON
-		text = append([]byte(x.prefix), text...)
+func (e *exchange) write() {
+	clear(e.w.Header())
+	maps.Copy(e.w.Header(), e.header)
+	e.w.WriteHeader(e.status)
+	text := e.plain
+	if e.body != nil {
+		text, _ = json.Marshal(e.body) // it was decoded from JSON
+		text = append([]byte(e.prefix), text...)
 	}
-	if x.status != http.StatusNoContent && x.r.Method != http.MethodHead {
-		_, _ = x.w.Write(text)
+	if e.status != http.StatusNoContent && e.r.Method != http.MethodHead {
+		_, _ = e.w.Write(text)
 	}
 }
 
 // get replaces the response with another page of the same list. If the response is not this
 // page, for example because a fault rule applies to the request, get returns false.
-func (x *exchange) get(number int, query map[string]string) bool {
-	r := x.r.Clone(x.r.Context())
+func (e *exchange) get(number int, query map[string]string) bool {
+	r := e.r.Clone(e.r.Context())
 	r.Body = http.NoBody
 	values := r.URL.Query()
 	values.Set("page", strconv.Itoa(number))
@@ -197,6 +197,6 @@ func (x *exchange) get(number int, query map[string]string) bool {
 		values.Set(name, value)
 	}
 	r.URL.RawQuery = values.Encode()
-	x.serve(r)
-	return !x.sent && x.isPage(number)
+	e.serve(r)
+	return !e.sent && e.isPage(number)
 }

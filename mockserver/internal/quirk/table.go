@@ -30,7 +30,7 @@ func table() []Quirk {
 		{Name: "ok-with-body", Text: "Responds with 200 and a body instead of 204.", response: okWithBody},
 		{Name: "errors-as-400", Text: "Responds with 400 instead of 404, 409 and 422.", response: errorsAs400},
 		{Name: "plain-errors", Text: "Returns errors as text instead of JSON.", response: plainErrors},
-		{Name: "no-retry-after", Text: "Omits the header `Retry-After`.", response: func(x *exchange) { x.header.Del("Retry-After") }},
+		{Name: "no-retry-after", Text: "Omits the header `Retry-After`.", response: func(e *exchange) { e.header.Del("Retry-After") }},
 		{Name: "uppercase-status", Text: "Returns statuses in upper case.", Seen: "reports", response: success(uppercaseStatus)},
 		{
 			Name: "numeric-email-ids", Text: "Returns the ids of emails as numbers. Events and `/_mock/` contain other ids. Lookups accept the latest 100,000 numbers.", Seen: "reports",
@@ -41,33 +41,33 @@ func table() []Quirk {
 		{Name: "null-lists", Text: "Returns null instead of an empty list.", Seen: "servers in Go and Java", response: success(nullLists)},
 		{Name: "extra-fields", Text: "Adds an unknown field to each object.", response: success(extraFields)},
 		{Name: "html-content-type", Text: "Labels JSON as `text/html`.", Seen: "servers in PHP, and gateways", response: htmlContentType},
-		{Name: "byte-order-mark", Text: "Begins JSON with a byte order mark.", Seen: "servers on Windows", response: func(x *exchange) { x.prefix = "\ufeff" }},
+		{Name: "byte-order-mark", Text: "Begins JSON with a byte order mark.", Seen: "servers on Windows", response: func(e *exchange) { e.prefix = "\ufeff" }},
 	}
 }
 
 // defined contains the query parameters in the specification.
 var defined = []string{"page", "per_page", "sort", "filter"} //nolint:gochecknoglobals // never changes
 
-func strictParameters(x *exchange) {
-	for _, name := range slices.Sorted(maps.Keys(x.r.URL.Query())) {
+func strictParameters(e *exchange) {
+	for _, name := range slices.Sorted(maps.Keys(e.r.URL.Query())) {
 		if !slices.Contains(defined, name) {
 			err := apierror.New(http.StatusUnprocessableEntity, "extra_forbidden", "unknown parameter", "query", name)
-			x.r = gateway.Invalid(x.r, err)
+			e.r = gateway.Invalid(e.r, err)
 			return
 		}
 	}
 }
 
 // unpaged reports whether the specification defines no pages for the list in a request.
-func (x *exchange) unpaged() bool {
-	return x.r.Method == http.MethodGet && x.r.URL.Path == "/webhooks"
+func (e *exchange) unpaged() bool {
+	return e.r.Method == http.MethodGet && e.r.URL.Path == "/webhooks"
 }
 
 // maxPage limits the parameter per_page. It leaves an invalid number to the API, which
 // returns an error for it.
-func maxPage(x *exchange) {
-	o, query := gateway.Operation(x.r), x.r.URL.Query()
-	if o == nil || x.r.Method != http.MethodGet || len(query["per_page"]) > 1 ||
+func maxPage(e *exchange) {
+	o, query := gateway.Operation(e.r), e.r.URL.Query()
+	if o == nil || e.r.Method != http.MethodGet || len(query["per_page"]) > 1 ||
 		!slices.ContainsFunc(o.InQuery, func(p contract.Parameter) bool { return p.Name == "per_page" }) {
 		return
 	}
@@ -75,15 +75,15 @@ func maxPage(x *exchange) {
 	if !query.Has("per_page") {
 		n, err = api.DefaultPerPage, nil
 	}
-	if err == nil && n > x.value {
-		x.set(query, "per_page", x.value)
+	if err == nil && n > e.value {
+		e.set(query, "per_page", e.value)
 	}
 }
 
 // set sets a parameter of the request.
-func (x *exchange) set(query url.Values, name string, value int) {
+func (e *exchange) set(query url.Values, name string, value int) {
 	query.Set(name, strconv.Itoa(value))
-	x.r.URL.RawQuery = query.Encode()
+	e.r.URL.RawQuery = query.Encode()
 }
 
 // page returns the items of a page, unless the response is not a page.
@@ -95,68 +95,68 @@ func page(body map[string]any) (items []any, pagination map[string]any, ok bool)
 
 // isPage reports whether the response is the page with this number. The response of a
 // fault rule is not, because it has the same body for each request.
-func (x *exchange) isPage(n int) bool {
-	_, pagination, ok := page(x.body)
-	return ok && x.status == http.StatusOK && number(pagination["page"]) == n
+func (e *exchange) isPage(n int) bool {
+	_, pagination, ok := page(e.body)
+	return ok && e.status == http.StatusOK && number(pagination["page"]) == n
 }
 
 // firstWebhooks requests the largest page, so most lists need one request.
-func firstWebhooks(x *exchange) {
-	if x.unpaged() {
-		query := x.r.URL.Query()
-		x.set(query, "page", 1)
-		x.set(query, "per_page", api.MaxPerPage)
+func firstWebhooks(e *exchange) {
+	if e.unpaged() {
+		query := e.r.URL.Query()
+		e.set(query, "page", 1)
+		e.set(query, "per_page", api.MaxPerPage)
 	}
 }
 
 // webhooksUnpaged requests the other pages and joins them. If a response is not the
 // requested page, the client gets this response.
-func webhooksUnpaged(x *exchange) {
-	if !x.unpaged() || !x.isPage(1) {
+func webhooksUnpaged(e *exchange) {
+	if !e.unpaged() || !e.isPage(1) {
 		return
 	}
 	all := []any{}
 	for n := 1; ; n++ {
-		items, _, _ := page(x.body)
+		items, _, _ := page(e.body)
 		all = append(all, items...)
 		if len(items) < api.MaxPerPage {
 			break
 		}
-		if x.r.Context().Err() != nil || !x.get(n+1, nil) {
+		if e.r.Context().Err() != nil || !e.get(n+1, nil) {
 			return
 		}
 	}
-	x.body = map[string]any{"data": all}
+	e.body = map[string]any{"data": all}
 }
 
-func (x *exchange) afterLastPage() bool {
-	items, pagination, ok := page(x.body)
+func (e *exchange) afterLastPage() bool {
+	items, pagination, ok := page(e.body)
 	return ok && len(items) == 0 && pagination["page"] != json.Number("1")
 }
 
-func refuseLastPage(x *exchange) {
-	if x.afterLastPage() {
-		x.status, x.body = http.StatusNotFound, map[string]any{"detail": []any{
+func refuseLastPage(e *exchange) {
+	if e.afterLastPage() {
+		e.status, e.body = http.StatusNotFound, map[string]any{"detail": []any{
 			map[string]any{"loc": []any{"query", "page"}, "msg": "the page does not exist", "type": "not_found"},
 		}}
 	}
 }
 
-func repeatLastPage(x *exchange) {
-	if !x.afterLastPage() {
+func repeatLastPage(e *exchange) {
+	if !e.afterLastPage() {
 		return
 	}
-	empty := x.response
-	if !x.get(1, map[string]string{"with_count": "true"}) {
+	empty := e.response
+	if !e.get(1, map[string]string{"with_count": "true"}) {
 		return // a fault rule applies to the request
 	}
-	_, first, _ := page(x.body)
+	_, first, _ := page(e.body)
 	count, size := number(first["count"]), number(first["per_page"])
 	if count == 0 || size == 0 {
-		x.response = empty
+		e.response = empty
 		return
 	}
-	x.get((count+size-1)/size, nil)
+	e.get((count+size-1)/size, nil)
 }
 
 func number(v any) int {
@@ -165,45 +165,45 @@ func number(v any) int {
 	return i
 }
 
-func noCount(x *exchange) {
-	if _, pagination, ok := page(x.body); ok {
+func noCount(e *exchange) {
+	if _, pagination, ok := page(e.body); ok {
 		delete(pagination, "count")
 	}
 }
 
-func createdForImport(x *exchange) {
-	if x.status == http.StatusOK && strings.HasSuffix(x.r.URL.Path, "/contacts/import") {
-		x.status = http.StatusCreated
+func createdForImport(e *exchange) {
+	if e.status == http.StatusOK && strings.HasSuffix(e.r.URL.Path, "/contacts/import") {
+		e.status = http.StatusCreated
 	}
 }
 
-func okWithBody(x *exchange) {
-	if x.status == http.StatusNoContent {
-		x.status, x.body = http.StatusOK, map[string]any{"message": "done"}
-		x.header.Set("Content-Type", "application/json")
+func okWithBody(e *exchange) {
+	if e.status == http.StatusNoContent {
+		e.status, e.body = http.StatusOK, map[string]any{"message": "done"}
+		e.header.Set("Content-Type", "application/json")
 	}
 }
 
-func errorsAs400(x *exchange) {
-	switch x.status {
+func errorsAs400(e *exchange) {
+	switch e.status {
 	case http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity:
-		x.status = http.StatusBadRequest
+		e.status = http.StatusBadRequest
 	}
 }
 
-func plainErrors(x *exchange) {
-	if x.status >= http.StatusBadRequest && x.body != nil {
-		x.body, x.plain = nil, []byte(http.StatusText(x.status)+"\n")
-		x.header.Set("Content-Type", "text/plain; charset=utf-8")
+func plainErrors(e *exchange) {
+	if e.status >= http.StatusBadRequest && e.body != nil {
+		e.body, e.plain = nil, []byte(http.StatusText(e.status)+"\n")
+		e.header.Set("Content-Type", "text/plain; charset=utf-8")
 	}
 }
 
 // success returns a response function that applies change() to each value in the body of a
 // successful response.
-func success(change func(field string, value any) any) func(x *exchange) {
-	return func(x *exchange) {
-		if x.status < http.StatusMultipleChoices && x.body != nil {
-			x.body = rewrite("", x.body, change).(map[string]any)
+func success(change func(field string, value any) any) func(e *exchange) {
+	return func(e *exchange) {
+		if e.status < http.StatusMultipleChoices && e.body != nil {
+			e.body = rewrite("", e.body, change).(map[string]any)
 		}
 	}
 }
@@ -272,16 +272,16 @@ func (n *numbers) text(number string) string {
 	return n.texts[i]
 }
 
-func textEmailID(x *exchange) {
-	if id, ok := strings.CutPrefix(x.r.URL.Path, "/v2/emails/"); ok {
-		x.r.URL.Path, x.r.URL.RawPath = "/v2/emails/"+x.ids.text(id), ""
+func textEmailID(e *exchange) {
+	if id, ok := strings.CutPrefix(e.r.URL.Path, "/v2/emails/"); ok {
+		e.r.URL.Path, e.r.URL.RawPath = "/v2/emails/"+e.ids.text(id), ""
 	}
 }
 
-func numericEmailIDs(x *exchange) {
-	ofEmails := x.r.URL.Path == "/emails" || strings.HasPrefix(x.r.URL.Path, "/v2/emails")
-	if id, ok := x.body["id"].(string); ok && ofEmails && x.status < http.StatusMultipleChoices {
-		x.body["id"] = x.ids.number(id)
+func numericEmailIDs(e *exchange) {
+	ofEmails := e.r.URL.Path == "/emails" || strings.HasPrefix(e.r.URL.Path, "/v2/emails")
+	if id, ok := e.body["id"].(string); ok && ofEmails && e.status < http.StatusMultipleChoices {
+		e.body["id"] = e.ids.number(id)
 	}
 }
 
@@ -313,8 +313,8 @@ func extraFields(_ string, value any) any {
 	return value
 }
 
-func htmlContentType(x *exchange) {
-	if x.body != nil {
-		x.header.Set("Content-Type", "text/html; charset=utf-8")
+func htmlContentType(e *exchange) {
+	if e.body != nil {
+		e.header.Set("Content-Type", "text/html; charset=utf-8")
 	}
 }
