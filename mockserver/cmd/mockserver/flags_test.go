@@ -76,7 +76,7 @@ func TestParse(t *testing.T) {
 				Tokens: []mockserver.Token{{Value: "dev-token", UserID: 1}}, DeliveryConcurrency: 4, AttemptTimeout: 10 * time.Second,
 			}}
 			want(&expected)
-			if got, err := parse(given, io.Discard); err != nil || !reflect.DeepEqual(got, expected) {
+			if got, err := parseServe(given, io.Discard); err != nil || !reflect.DeepEqual(got, expected) {
 				t.Errorf("%v\ngot  %+v\nwant %+v", err, got, expected)
 			}
 		})

@@ -31,7 +31,7 @@ const serveUsage = `Runs the mock server, with a web console at /_mock/.
 const grace = 5 * time.Second
 
 func serve(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
-	o, err := parse(args, out)
+	o, err := parseServe(args, out)
 	if err != nil {
 		return usageError{err}
 	}

@@ -26,10 +26,10 @@ const maxResponse = 4 << 10 // maximum number of printed bytes of a response
 
 const triggerUsage = `Sends a signed event to a webhook receiver. It needs no running server.
 
-  mockserver trigger Email.Bounced --variant workflow --set data.bounce.category=bounce_mb --url URL --secret SECRET
-  mockserver trigger --list
+  mockserver trigger Email.Bounced -variant workflow -set data.bounce.category=bounce_mb -url URL -secret SECRET
+  mockserver trigger -list
 
-Without --url it prints what it would send.
+Without -url it prints what it would send.
 
 `
 
@@ -67,7 +67,7 @@ func trigger(ctx context.Context, args []string, out io.Writer) error {
 
 func parseTrigger(args []string, out io.Writer) (t triggering, err error) {
 	flags := newFlags("mockserver trigger", triggerUsage, out)
-	flags.StringVar(&t.variant, "variant", "", "`variant` of the event, or the beginning of its name; see --list")
+	flags.StringVar(&t.variant, "variant", "", "`variant` of the event, or the beginning of its name; see -list")
 	flags.Func("set", "`path=value` to change, such as data.bounce.category=bounce_mb; a value that is not JSON is a string; may be repeated",
 		func(text string) error {
 			a, err := parseAssignment(text)
@@ -88,7 +88,7 @@ func parseTrigger(args []string, out io.Writer) (t triggering, err error) {
 		return t, err
 	}
 	if t.event == "" && !t.list {
-		return t, errors.New("an event is required; see mockserver trigger --list")
+		return t, errors.New("an event is required; see mockserver trigger -list")
 	}
 	t.secret, err = secret()
 	if t.url == nil && errors.Is(err, errNoSecret) {
@@ -114,7 +114,7 @@ func (t triggering) body(samples []mockserver.Sample) ([]byte, error) {
 	body := []byte(sample.Body)
 	for _, a := range t.set {
 		if body, err = setField(body, a.path, a.value); err != nil {
-			return nil, fmt.Errorf("--set or MOCKSERVER_TRIGGER_SET: %s: %w", strings.Join(a.path, "."), err)
+			return nil, fmt.Errorf("-set or MOCKSERVER_TRIGGER_SET: %s: %w", strings.Join(a.path, "."), err)
 		}
 	}
 	return body, nil
@@ -138,9 +138,9 @@ func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample
 	}
 	switch {
 	case known == nil:
-		return mockserver.Sample{}, fmt.Errorf("unknown event %q%s; see mockserver trigger --list", event, didYouMean("", event, names))
+		return mockserver.Sample{}, fmt.Errorf("unknown event %q%s; see mockserver trigger -list", event, didYouMean("", event, names))
 	case found == nil:
-		return mockserver.Sample{}, fmt.Errorf("--variant or MOCKSERVER_TRIGGER_VARIANT: %s has no variant %q; the variants are %s",
+		return mockserver.Sample{}, fmt.Errorf("-variant or MOCKSERVER_TRIGGER_VARIANT: %s has no variant %q; the variants are %s",
 			event, variant, strings.Join(known, ", "))
 	}
 	return *found, nil

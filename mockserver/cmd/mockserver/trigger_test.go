@@ -37,7 +37,7 @@ func TestTriggerSends(t *testing.T) {
 	defer server.Close()
 	var out strings.Builder
 	require.NoError(t, run(t.Context(), []string{
-		"trigger", "--variant", "workflow", "Email.Bounced", "--set", "data.bounce.category=bounce_mb", "--url", server.URL, "--secret", "S",
+		"trigger", "-variant", "workflow", "Email.Bounced", "-set", "data.bounce.category=bounce_mb", "-url", server.URL, "-secret", "S",
 	}, nil, &out))
 	verifier, err := webhook.NewVerifier(parsed(t))
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestTriggerIsPrintable(t *testing.T) {
 	server := httptest.NewServer(receiver)
 	defer server.Close()
 	var out strings.Builder
-	err := run(t.Context(), []string{"trigger", "Email.Bounced", "--url", server.URL, "--secret", "S"}, nil, &out)
+	err := run(t.Context(), []string{"trigger", "Email.Bounced", "-url", server.URL, "-secret", "S"}, nil, &out)
 	if said := out.String(); strings.ContainsAny(said, "\x1b\a\r") || !strings.HasSuffix(said, "\n  ?]0;title??[31mred\n  204 No Content in 1ms\n") {
 		t.Errorf("printed %q", said)
 	}
@@ -82,7 +82,7 @@ func TestTriggerFailed(t *testing.T) {
 		got := &receiver{status: status}
 		server := httptest.NewServer(got)
 		err := run(t.Context(),
-			[]string{"trigger", "Contact.Added", "--url", server.URL, "--secret", "S", "--hash-function", "sha512"}, nil, io.Discard)
+			[]string{"trigger", "Contact.Added", "-url", server.URL, "-secret", "S", "-hash-function", "sha512"}, nil, io.Discard)
 		if err == nil || len(got.signature) != 88 {
 			t.Errorf("%d: error %v, signature of %d characters", status, err, len(got.signature))
 		}
@@ -93,9 +93,9 @@ func TestTriggerFailed(t *testing.T) {
 // In FIPS 140-only mode a short secret is an error, not a panic in crypto/hmac.
 func TestTriggerFIPS(t *testing.T) {
 	for _, args := range [][]string{
-		{"trigger", "Email.Bounced", "--secret", "s"},
-		{"trigger", "Email.Bounced", "--secret", "s", "--url", "http://127.0.0.1:1"},
-		{"verify", "--secret", "s", "--signature", "x"},
+		{"trigger", "Email.Bounced", "-secret", "s"},
+		{"trigger", "Email.Bounced", "-secret", "s", "-url", "http://127.0.0.1:1"},
+		{"verify", "-secret", "s", "-signature", "x"},
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 		cmd.Env = append(os.Environ(), asCommand+"=1", "GODEBUG=fips140=only")
@@ -153,7 +153,7 @@ func TestTriggerList(t *testing.T) {
 		want = append(want, fmt.Sprintf("%s %s %s", s.Event, s.Variant, s.Summary))
 	}
 	var got []string
-	for line := range strings.Lines(commandLine(t, "mockserver trigger --list")) {
+	for line := range strings.Lines(commandLine(t, "mockserver trigger -list")) {
 		if words := strings.Fields(line); len(words) > 0 {
 			got = append(got, strings.Join(words, " "))
 		}

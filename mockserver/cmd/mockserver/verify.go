@@ -11,7 +11,7 @@ import (
 
 const verifyUsage = `Verifies the signature of a delivery. If the signature is invalid, it explains why.
 
-  mockserver verify --secret SECRET --signature X < body
+  mockserver verify -secret SECRET -signature X < body
 
 The body must be the exact bytes that were delivered.
 
