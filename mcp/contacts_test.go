@@ -220,3 +220,28 @@ func TestContactTextLimit(t *testing.T) {
 		t.Errorf("the structured content is incomplete: %v", got)
 	}
 }
+
+// TestContactFields: the result of the tool has each field of a contact.
+func TestContactFields(t *testing.T) {
+	t.Parallel()
+	list, err := connectTo(t, nil).ListTools(t.Context(), nil)
+	require.NoError(t, err)
+	for _, tool := range list.Tools {
+		if tool.Name != "contacts" {
+			continue
+		}
+		text, err := json.Marshal(tool.OutputSchema)
+		require.NoError(t, err)
+		var schema struct {
+			Properties struct {
+				Contact struct{ Properties map[string]any }
+			}
+		}
+		require.NoError(t, json.Unmarshal(text, &schema))
+		for field := range reflect.TypeFor[client.Contact]().Fields() {
+			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "-" {
+				assert.Contains(t, schema.Properties.Contact.Properties, name, "contactSchema in contacts.go describes the type contact")
+			}
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -148,4 +151,29 @@ func TestFirstLoadIsSmall(t *testing.T) {
 		t.Errorf("%d bytes in %d files, want at most %d in %d", size, len(assets), limit, limitOfFiles)
 	}
 	t.Logf("%d bytes in %d files", size, len(assets))
+}
+
+// TestContacts: each status of a contact has an icon and a color, and the view of a contact shows each field.
+func TestContacts(t *testing.T) {
+	source := func(name string) string {
+		text, err := os.ReadFile(filepath.Join("src", name))
+		require.NoError(t, err)
+		return string(text)
+	}
+	contacts := source("contacts.js")
+	tones := regexp.MustCompile(`(?s)const tones = \{.*?\}`).FindString(contacts)
+	colors := regexp.MustCompile(`(?s)const colors = \{.*?\}`).FindString(source("lists.js"))
+	for _, status := range events.ContactStatuses() {
+		if status == events.ContactStatusSuppressed { // no contact of the mock server has it
+			continue
+		}
+		entry := regexp.MustCompile(`\b` + string(status) + `: `)
+		assert.True(t, entry.MatchString(tones), "tones in src/contacts.js has no status %s", status)
+		assert.True(t, entry.MatchString(colors), "colors in src/lists.js has no status %s", status)
+	}
+	for field := range reflect.TypeFor[client.Contact]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		used := regexp.MustCompile(`(\.|\{ |, )` + name + `\b`).MatchString(contacts) // c.name or a parameter ({ name: n })
+		assert.True(t, used || name == "-", "src/contacts.js does not show the field %s of a contact", name)
+	}
 }
