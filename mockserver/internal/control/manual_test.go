@@ -247,7 +247,7 @@ func parametersTable(out *bytes.Buffer, params []param) {
 		if p.preset != "" {
 			preset = ", " + p.preset + " by default"
 		}
-		fmt.Fprintf(out, "| `%s` | %s%s | %s |\n", p.name, describe(&of), preset, brief(p.doc))
+		fmt.Fprintf(out, "| `%s` | %s%s | %s |\n", p.name, describe(&of), preset, brief(p.doc, p.name))
 	}
 }
 
@@ -292,12 +292,22 @@ func fieldsTable(out *bytes.Buffer, s *contract.Schema) {
 		if !f.Required {
 			mark = "?"
 		}
-		fmt.Fprintf(out, "| `%s`%s | %s | %s |\n", f.Name, mark, describe(f.Schema), strings.ReplaceAll(brief(f.Doc), "*", `\*`))
+		fmt.Fprintf(out, "| `%s`%s | %s | %s |\n", f.Name, mark, describe(f.Schema), strings.ReplaceAll(brief(f.Doc, f.Name), "*", `\*`))
 	}
 }
 
-// brief returns a description without the article at its beginning, which is not needed in a table.
-func brief(doc string) string { return strings.TrimPrefix(doc, "the ") }
+// brief returns a description for a table: without the article at its beginning, and empty if the name of the field shows it.
+func brief(doc, name string) string {
+	doc = strings.TrimPrefix(doc, "the ")
+	shown := append(strings.Split(name, "_"), obvious...)
+	if !slices.ContainsFunc(strings.Fields(doc), func(word string) bool { return !slices.Contains(shown, word) }) {
+		return ""
+	}
+	return doc
+}
+
+// obvious lists words that explain no field.
+var obvious = strings.Fields("of the attempt contact deliveries delivery event list message request rule template webhook")
 
 // plural changes the type of list items to its plural form.
 var plural = strings.NewReplacer("string, not empty", "strings, each not empty", "string with", "strings, each with", "string", "strings", "integer", "integers", "object", "objects")
