@@ -117,6 +117,9 @@ func (o *options) addToken(text string, readOnly bool) error {
 	if parts[0] == "" || len(parts) > 3 {
 		return errors.New("must be token[:user-email[:account-id]]")
 	}
+	if strings.ContainsFunc(parts[0], func(r rune) bool { return r < '!' || r > '~' }) {
+		return errors.New("a token must contain only visible ASCII characters") // others are not possible in a header field
+	}
 	if slices.ContainsFunc(o.config.Tokens, func(t mockserver.Token) bool { return t.Value == parts[0] }) {
 		return errors.New("each token must be unique")
 	}
