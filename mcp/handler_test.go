@@ -128,6 +128,7 @@ func TestRequestStatus(t *testing.T) {
 	good := "Bearer " + p.Token()
 	for _, row := range []struct {
 		name, host, authorization, origin string
+		encoding                          string
 		method, body                      string // POST and listTools by default
 		want                              int
 	}{
@@ -156,6 +157,9 @@ func TestRequestStatus(t *testing.T) {
 		{name: "a stream, which needs a session", host: local, authorization: good, method: http.MethodGet, want: 405},
 		{name: "the end of a session", host: local, authorization: good, method: http.MethodDelete, want: 405},
 		{name: "the largest body", host: local, authorization: good, body: padded(64 << 10), want: 200},
+		{name: "a byte order mark", host: local, authorization: good, body: "\ufeff" + listTools, want: 200},
+		{name: "no compression", host: local, authorization: good, encoding: "identity", want: 200},
+		{name: "a compressed body", host: local, authorization: good, encoding: "gzip", body: "\x1f\x8b", want: 415},
 		{name: "too large a body", host: local, authorization: good, body: padded(64<<10 + 1), want: 413},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -163,6 +167,9 @@ func TestRequestStatus(t *testing.T) {
 			header := http.Header{"Host": {row.host}}
 			if row.authorization != "" {
 				header.Set("Authorization", row.authorization)
+			}
+			if row.encoding != "" {
+				header.Set("Content-Encoding", row.encoding)
 			}
 			if row.origin != "" {
 				header.Set("Origin", row.origin)

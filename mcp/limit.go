@@ -71,7 +71,11 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 		return nil, http.StatusBadRequest, errors.New("the body could not be read")
 	}
 	_ = control.SetReadDeadline(time.Time{})
-	var batch []json.RawMessage // nil unless the body is a valid array
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return nil, http.StatusUnsupportedMediaType, fmt.Errorf("the body must not be compressed, got Content-Encoding %.20s", encoding)
+	}
+	body = bytes.TrimPrefix(body, []byte("\ufeff")) // as over standard input
+	var batch []json.RawMessage                     // nil unless the body is a valid array
 	if _ = json.Unmarshal(body, &batch); len(batch) > maxBatch {
 		return nil, http.StatusBadRequest, fmt.Errorf("a batch must contain at most %d messages", maxBatch)
 	}
