@@ -32,18 +32,19 @@ type Emails struct{ handler handler }
 // accepted the email.
 //
 // If the status in the response is [EmailStatusRejected] or [EmailStatusError], the
-// platform does not send the email. Send then returns the id of the unsent email
-// together with an error that matches [ErrNotQueued], and does not retry. For a rejected
-// email, the error also matches [ErrRejected], and [Emails.Get] returns the reason.
-// Every other status is a success, even an unknown one. If the status is not text, the
-// error is [ErrInvalidResponse], and the outcome is unknown. After an error,
-// [ResultOfSend] reports whether you can send the email again.
+// platform does not send the email. Send then returns the id of the unsent email together
+// with an error that matches [ErrNotQueued], and does not retry. For a rejected email, the
+// error also matches [ErrRejected], and [Emails.Get] returns the reason. Every other status
+// is a success, even an unknown status. If the status is not text, the error is
+// [ErrInvalidResponse], and the outcome is unknown.
 //
-// The client never sends an email again if the platform may have processed it. The
-// error then matches [ErrOutcomeUnknown], and the file docs/errors.md describes how to
-// find the outcome. You can find it only if you store each email with a key before you
-// send it. Include the key in the subject, because events and lookups do not contain
-// custom attributes.
+// The client never sends an email again if the platform may have processed it. The error
+// then matches [ErrOutcomeUnknown], and the file docs/errors.md describes how to find the
+// outcome. You can find it only if you store each email with a key before you send it.
+// Include the key in the subject, because events and lookups do not contain custom
+// attributes.
+//
+// After any error, [ResultOfSend] reports whether you can send the email again.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	var submitted SubmittedEmail
 	err := s.handler.call(ctx, submitEmailRequest(email), func(body []byte) (err error) {

@@ -20,12 +20,12 @@ const lookupGap = time.Second + time.Millisecond
 // same user that start with different tokens, for example processes with a [TokenSource],
 // have different keys. They need a limiter that ignores the key.
 type LookupLimiter interface {
-	// Acquire waits for the next slot for the given key, and returns the function release. A
-	// slot permits one lookup. Calls get their slots in order. The caller must call release
-	// once, after the platform has responded to the lookup. The next slot for the same key
-	// starts one second or atLeast after the call of release, whichever is longer. If the
-	// context is canceled or expires while Acquire waits, Acquire immediately returns an error
-	// that wraps the context's error, and does not delay other callers.
+	// Acquire waits for the next slot for the given key, which permits one lookup. Calls
+	// get their slots in order. When the platform has responded to the lookup, the caller
+	// must call the returned function release once. The next slot for the same key starts
+	// one second or atLeast after this call, whichever is longer. If the context is
+	// canceled or expires while Acquire waits, Acquire immediately returns an error that
+	// wraps the context's error, and does not delay other callers.
 	Acquire(ctx context.Context, key string) (release func(atLeast time.Duration), err error)
 }
 
