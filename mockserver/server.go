@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/auth"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/control"
@@ -23,6 +23,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/mailpages"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/quirk"
+	"example.com/emailplatform/mockserver/internal/work"
 )
 
 // Server is an in-memory mock server for the platform. It is an
@@ -65,8 +66,8 @@ func build(cfg Config, base func() string) *engine.Engine {
 	e := &engine.Engine{
 		Account: cfg.Tokens[0].AccountID,
 		Lookups: cfg.Lookups,
-		Changes: &activity.Feed{},        // all layers publish their changes here
-		Work:    &activity.PendingWork{}, // counts the work that Wait waits for
+		Changes: &changes.Feed{}, // all layers publish their changes here
+		Work:    &work.Pending{}, // counts the work that Wait waits for
 	}
 	e.Clock = clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: e.Changes, Work: e.Work})
 	e.Auth = auth.New(cfg.Tokens, e.Clock.Now)

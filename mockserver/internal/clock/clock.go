@@ -15,7 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/changes"
+	"example.com/emailplatform/mockserver/internal/work"
 )
 
 // The clock accepts times from the year minYear to the year maxYear, because the
@@ -47,8 +48,8 @@ type Options struct {
 	Start  time.Time // the initial time; the default is time.Now
 	Frozen bool      // initially frozen
 
-	Changes *activity.Feed
-	Work    *activity.PendingWork // counts alarms whose functions are running
+	Changes *changes.Feed
+	Work    *work.Pending // counts alarms whose functions are running
 }
 
 // New returns a clock. If the initial time is outside the valid range, New uses
@@ -130,7 +131,7 @@ func (c *Clock) change(how func()) {
 	how()
 	c.settleLocked()
 	c.mu.Unlock()
-	c.options.Changes.Publish(activity.Clock, func() any { return c.View() })
+	c.options.Changes.Publish(changes.Clock, func() any { return c.View() })
 }
 
 // settleLocked freezes or resumes the clock, fires the due alarms, and notifies callers
@@ -383,9 +384,9 @@ func (c *Clock) ringLocked() {
 	for len(c.alarms) > 0 && !c.alarms[0].at.After(now) {
 		ring := c.alarms[0].ring
 		c.alarms = slices.Delete(c.alarms, 0, 1)
-		c.options.Work.Start(activity.EveryAccount)
+		c.options.Work.Start(work.EveryAccount)
 		go func() {
-			defer c.options.Work.Done(activity.EveryAccount)
+			defer c.options.Work.Done(work.EveryAccount)
 			ring()
 		}()
 	}

@@ -13,11 +13,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/changes"
+	"example.com/emailplatform/mockserver/internal/work"
 )
 
 func newClock(o Options) *Clock {
-	o.Changes, o.Work = &activity.Feed{}, &activity.PendingWork{}
+	o.Changes, o.Work = &changes.Feed{}, &work.Pending{}
 	return New(o)
 }
 

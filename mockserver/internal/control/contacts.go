@@ -6,9 +6,9 @@ import (
 	"iter"
 	"strconv"
 
-	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
@@ -82,7 +82,7 @@ func (c *Control) actOnContacts(r *request, in contactActionBody) (bulkResult, e
 			n, _ := strconv.ParseInt(id, 10, 64) // no contact has the id 0
 			out.add(id, c.contactActions()[in.Action](ctx, l.ID, n))
 		}
-		c.Changes.Publish(activity.Records, nil)
+		c.Changes.Publish(changes.Records, nil)
 		return out, nil
 	}
 	return out, apierror.NotFound("list", r.PathValue("id"), "path", "id")

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/changes"
 )
 
 // serveAsAccount processes an API request as a user of the account. It treats the HTML
@@ -30,7 +30,7 @@ func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) 
 	w.Header().Set("Content-Security-Policy", inertPolicy)
 	c.Gateway.ServeAs(w, inner, caller)
 	if !reads(r.Request) {
-		c.Changes.Publish(activity.Records, nil)
+		c.Changes.Publish(changes.Records, nil)
 	}
 	return nil
 }

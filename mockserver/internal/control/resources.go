@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/platform"
 )
@@ -64,7 +64,7 @@ func (c *Control) deleteCampaign(id string) (emptyBody, error) {
 	if err := c.Platform.DeleteCampaign(n); err != nil {
 		return emptyBody{}, err
 	}
-	c.Changes.Publish(activity.Records, nil)
+	c.Changes.Publish(changes.Records, nil)
 	return emptyBody{}, nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/engine"
@@ -47,7 +47,7 @@ func (c *Control) serveState(w http.ResponseWriter, _ *request) error {
 func (c *Control) seed(body io.Reader) error {
 	err := c.Seed(body)
 	if err == nil {
-		c.Changes.Publish(activity.Records, nil)
+		c.Changes.Publish(changes.Records, nil)
 	}
 	return err
 }

@@ -26,9 +26,10 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
+	"example.com/emailplatform/mockserver/internal/work"
 	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
@@ -81,9 +82,9 @@ type Options struct {
 
 	Check   func(event events.Name, body []byte) // called for each event, if set
 	Faults  *fault.Plan
-	Changes *activity.Feed
+	Changes *changes.Feed
 	Clock   *clock.Clock
-	Work    *activity.PendingWork
+	Work    *work.Pending
 }
 
 // New returns a dispatcher without webhooks.
@@ -187,7 +188,7 @@ func (d *Dispatcher) Publish(fired []Event) {
 			}
 		}
 		fired := d.history.addEvent(e, ids)
-		d.Changes.Publish(activity.Event, func() any { return EventSummary{FiredEvent: *fired} })
+		d.Changes.Publish(changes.Event, func() any { return EventSummary{FiredEvent: *fired} })
 	}
 }
 
@@ -254,7 +255,7 @@ func (d *Dispatcher) urlQueueLocked(account int64, to string, secret webhook.Sec
 }
 
 func (d *Dispatcher) publishLocked(dlv *delivery) {
-	d.Changes.Publish(activity.Delivery, func() any { return summaryOf(dlv, d.queues[dlv.webhookID], d.Clock.Now()) })
+	d.Changes.Publish(changes.Delivery, func() any { return summaryOf(dlv, d.queues[dlv.webhookID], d.Clock.Now()) })
 }
 
 // startLocked starts the due attempts, and sets the alarm for the next attempt.

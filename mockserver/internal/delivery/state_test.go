@@ -15,9 +15,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
+	"example.com/emailplatform/mockserver/internal/work"
 	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
@@ -25,7 +26,7 @@ import (
 // dispatcherTo returns a dispatcher that delivers to a handler in process.
 func dispatcherTo(t *testing.T, receiver http.HandlerFunc) *Dispatcher {
 	t.Helper()
-	changes, work := &activity.Feed{}, &activity.PendingWork{}
+	changes, work := &changes.Feed{}, &work.Pending{}
 	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
 	d := New(Options{
 		Schedule: []time.Duration{time.Second}, Concurrency: 1,

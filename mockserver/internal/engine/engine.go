@@ -12,14 +12,15 @@ import (
 	"sync"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/auth"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/internal/work"
 	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
@@ -31,9 +32,9 @@ type Engine struct {
 	Lookups platform.LookupLimit // as configured
 
 	Auth       *auth.Set
-	Changes    *activity.Feed
+	Changes    *changes.Feed
 	Clock      *clock.Clock
-	Work       *activity.PendingWork
+	Work       *work.Pending
 	Faults     *fault.Plan
 	Deliveries *delivery.Dispatcher
 	Platform   *platform.Platform

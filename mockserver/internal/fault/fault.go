@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/model"
 )
 
@@ -36,7 +36,7 @@ const (
 // select a target, the first rule applies.
 type Plan struct {
 	log     *slog.Logger
-	changes *activity.Feed
+	changes *changes.Feed
 	ctx     context.Context // context of all delays; canceled by Close
 	cancel  context.CancelFunc
 	count   atomic.Int64 // number of rules, which can be read without the lock
@@ -50,7 +50,7 @@ type Plan struct {
 }
 
 // New returns an empty plan. A seed of 0 means a random seed.
-func New(seed uint64, log *slog.Logger, changes *activity.Feed) *Plan {
+func New(seed uint64, log *slog.Logger, changes *changes.Feed) *Plan {
 	p := &Plan{seed: chooseSeed(seed), log: log, changes: changes}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
@@ -104,7 +104,7 @@ func (p *Plan) Add(faults []model.Fault) ([]model.FaultRule, error) {
 		added = append(added, next.FaultRule)
 	}
 	p.count.Store(int64(len(p.rules)))
-	p.changes.Publish(activity.Fault, nil)
+	p.changes.Publish(changes.Fault, nil)
 	return added, nil
 }
 
@@ -160,7 +160,7 @@ func (p *Plan) Reseed(seed uint64) uint64 {
 	for _, rule := range p.rules {
 		p.beginLocked(rule)
 	}
-	p.changes.Publish(activity.Fault, nil)
+	p.changes.Publish(changes.Fault, nil)
 	return p.seed
 }
 
@@ -199,7 +199,7 @@ func (p *Plan) change(id string, f func(*rule)) bool {
 		if !p.rules[i].Enabled {
 			p.releaseLocked(p.rules[i])
 		}
-		p.changes.Publish(activity.Fault, func() any { return WireOf(p.rules[i].FaultRule) })
+		p.changes.Publish(changes.Fault, func() any { return WireOf(p.rules[i].FaultRule) })
 	}
 	return i >= 0
 }
@@ -233,7 +233,7 @@ func (p *Plan) remove(all bool, gone func(*rule) bool) int {
 		p.choices = 0
 	}
 	p.count.Store(int64(len(p.rules)))
-	p.changes.Publish(activity.Fault, nil)
+	p.changes.Publish(changes.Fault, nil)
 	return before - len(p.rules)
 }
 
@@ -257,7 +257,7 @@ func (p *Plan) pick(kind targetKind, account int64, matches func(model.Fault) bo
 	}
 	first.Hits++
 	selected := &Selected{first.FaultRule, first.ctx}
-	p.changes.Publish(activity.Fault, func() any { return WireOf(selected.FaultRule) })
+	p.changes.Publish(changes.Fault, func() any { return WireOf(selected.FaultRule) })
 	return selected
 }
 

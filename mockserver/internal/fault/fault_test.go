@@ -17,13 +17,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/model"
 )
 
 func newPlan(t *testing.T, faults ...model.Fault) *Plan {
 	t.Helper()
-	p := New(1, slog.New(slog.DiscardHandler), &activity.Feed{})
+	p := New(1, slog.New(slog.DiscardHandler), &changes.Feed{})
 	t.Cleanup(p.Close)
 	if _, err := p.Add(faults); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestCounting(t *testing.T) {
 // with the same seed. A reset of one account does not make the rules of other accounts repeat their choices.
 func TestStreamsRestart(t *testing.T) {
 	var logged bytes.Buffer
-	p := New(1, slog.New(slog.NewTextHandler(&logged, nil)), &activity.Feed{})
+	p := New(1, slog.New(slog.NewTextHandler(&logged, nil)), &changes.Feed{})
 	t.Cleanup(p.Close)
 	random := model.Fault{Action: model.FaultReset, Probability: 0.5}
 	_, err := p.Add([]model.Fault{{Action: model.FaultReset}, random})

@@ -19,15 +19,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/auth"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/httpapi"
 	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/internal/work"
 	"example.com/emailplatform/mockserver/model"
 )
 
@@ -40,15 +41,15 @@ type Options struct {
 	OnRequest      func(model.Request) // called after each request, if set
 
 	Faults  *fault.Plan
-	Changes *activity.Feed
+	Changes *changes.Feed
 	Clock   *clock.Clock
 }
 
 // Gateway serves the API of a platform.
 type Gateway struct {
-	Loopback bool                 // the Host must be a loopback name; set before the first request
-	Log      Log                  // the latest requests
-	Busy     activity.PendingWork // requests in progress
+	Loopback bool         // the Host must be a loopback name; set before the first request
+	Log      Log          // the latest requests
+	Busy     work.Pending // requests in progress
 
 	options  Options
 	platform *platform.Platform
@@ -182,11 +183,11 @@ func (c *callContext) Value(key any) any {
 func callOf(r *http.Request) *call { return r.Context().Value(callKey{}).(*call) }
 
 // publish publishes a request. If the request may have changed records, publish
-// also publishes [activity.Records].
+// also publishes [changes.Records].
 func (g *Gateway) publish(r model.Request) {
-	g.options.Changes.Publish(activity.Request, func() any { return SummaryOf(r) })
+	g.options.Changes.Publish(changes.Request, func() any { return SummaryOf(r) })
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Status < 300 {
-		g.options.Changes.Publish(activity.Records, nil)
+		g.options.Changes.Publish(changes.Records, nil)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
@@ -183,7 +183,7 @@ func TestResetAccount(t *testing.T) {
 // A transaction that changes many messages publishes only one change, because the queue of a subscriber is limited.
 func TestPublishChanges(t *testing.T) {
 	p := restored(t, shop)
-	for n, want := range map[int]int{activity.MaxLag / 2: activity.MaxLag / 2, activity.MaxLag/2 + 1: 1} {
+	for n, want := range map[int]int{changes.MaxLag / 2: changes.MaxLag / 2, changes.MaxLag/2 + 1: 1} {
 		changes, _ := p.Changes.Subscribe()
 		within(t, p, func(t *tx) error {
 			for range n {

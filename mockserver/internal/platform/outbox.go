@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/internal/mail"
 	"example.com/emailplatform/mockserver/model"
 )
@@ -73,7 +73,7 @@ func (p *Platform) setDeleted(id string, deleted bool) error {
 		m.Deleted = deleted
 		return nil
 	})
-	p.Changes.Publish(activity.State, nil)
+	p.Changes.Publish(changes.State, nil)
 	return err
 }
 

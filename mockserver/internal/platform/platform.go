@@ -24,11 +24,12 @@ import (
 	"sync"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
+	"example.com/emailplatform/mockserver/internal/work"
 	"example.com/emailplatform/webhook"
 )
 
@@ -58,9 +59,9 @@ type Options struct {
 
 	Deliveries *delivery.Dispatcher
 	Faults     *fault.Plan
-	Changes    *activity.Feed
+	Changes    *changes.Feed
 	Clock      *clock.Clock
-	Work       *activity.PendingWork
+	Work       *work.Pending
 }
 
 // New returns a platform without accounts.
@@ -198,13 +199,13 @@ func (p *Platform) withLock(user *Caller, act func(t *tx) error) error {
 
 // publishChanges publishes the changed messages in the outbox to the change stream.
 func (t *tx) publishChanges() {
-	if len(t.changed) > activity.MaxLag/2 {
-		t.p.Changes.Publish(activity.State, nil)
+	if len(t.changed) > changes.MaxLag/2 {
+		t.p.Changes.Publish(changes.State, nil)
 		return
 	}
 	for _, m := range t.changed {
 		if m.inOutbox() {
-			t.p.Changes.Publish(activity.Message, func() any { return m.summary() })
+			t.p.Changes.Publish(changes.Message, func() any { return m.summary() })
 		}
 	}
 }

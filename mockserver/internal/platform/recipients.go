@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/changes"
 )
 
 // newMessage returns a message without a recipient.
@@ -66,7 +66,7 @@ func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) erro
 		t.messageID, t.changed = m.ID, []*message{m}
 		return act(t, m)
 	})
-	p.Changes.Publish(activity.Records, nil)
+	p.Changes.Publish(changes.Records, nil)
 	return err
 }
 

@@ -9,8 +9,8 @@ import (
 	"maps"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
@@ -68,7 +68,7 @@ func (p *Platform) change(act func(t *tx) error) error {
 	for _, f := range t.after {
 		f()
 	}
-	p.Changes.Publish(activity.State, nil)
+	p.Changes.Publish(changes.State, nil)
 	return err
 }
 

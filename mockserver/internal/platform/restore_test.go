@@ -14,11 +14,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/changes"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
+	"example.com/emailplatform/mockserver/internal/work"
 	"example.com/emailplatform/webhook"
 )
 
@@ -154,7 +155,7 @@ func oneCampaign(scheduledFor time.Time) string {
 
 func restored(t *testing.T, state string) *Platform {
 	t.Helper()
-	changes, work := &activity.Feed{}, &activity.PendingWork{}
+	changes, work := &changes.Feed{}, &work.Pending{}
 	now := clock.New(clock.Options{Changes: changes, Work: work})
 	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
 	s := New(Options{

@@ -1,4 +1,6 @@
-package activity
+// Package work counts the work in progress. Callers may hold any lock, because the package
+// acquires only its own lock.
+package work
 
 import (
 	"context"
@@ -8,10 +10,10 @@ import (
 // EveryAccount is the account id for work that counts toward every account.
 const EveryAccount = -1
 
-// PendingWork counts the work in progress, in total and by account. Unlike
+// Pending counts the work in progress, in total and by account. Unlike
 // [sync.WaitGroup.Wait], its Wait method accepts a context and reports whether
 // there was any work. The zero value is ready to use.
-type PendingWork struct {
+type Pending struct {
 	mu    sync.Mutex
 	total int
 	of    map[int64]int // number by account
@@ -20,7 +22,7 @@ type PendingWork struct {
 
 // Start increases the count of work in progress for an account, or account 0 for other
 // work. After each call to Start, the caller must call Done.
-func (w *PendingWork) Start(account int64) {
+func (w *Pending) Start(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.of == nil {
@@ -31,7 +33,7 @@ func (w *PendingWork) Start(account int64) {
 }
 
 // Done decreases the count for an account.
-func (w *PendingWork) Done(account int64) {
+func (w *Pending) Done(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.total--
@@ -46,11 +48,11 @@ func (w *PendingWork) Done(account int64) {
 }
 
 // Finish waits until no work is in progress. It has no timeout.
-func (w *PendingWork) Finish() { _, _ = w.Wait(context.Background(), 0) }
+func (w *Pending) Finish() { _, _ = w.Wait(context.Background(), 0) }
 
 // Wait waits until the account has no work in progress; account 0 means all accounts. The
 // result busy reports whether Wait had to wait. Wait returns an error if ctx is canceled.
-func (w *PendingWork) Wait(ctx context.Context, account int64) (busy bool, err error) {
+func (w *Pending) Wait(ctx context.Context, account int64) (busy bool, err error) {
 	for {
 		less := w.watch(account)
 		if less == nil {
@@ -67,7 +69,7 @@ func (w *PendingWork) Wait(ctx context.Context, account int64) (busy bool, err e
 
 // watch returns a channel that is closed when any account finishes its work. It returns
 // nil if the given account has no work in progress.
-func (w *PendingWork) watch(account int64) <-chan struct{} {
+func (w *Pending) watch(account int64) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := w.total

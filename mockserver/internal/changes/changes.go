@@ -1,6 +1,6 @@
-// Package activity publishes changes in the mock server, and counts the work in
-// progress. Callers may hold any lock, because the package acquires only its own locks.
-package activity
+// Package changes publishes the changes in the mock server. Callers may hold any lock,
+// because the package acquires only its own lock.
+package changes
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package activity
+package changes
 
 import (
 	"encoding/json"
