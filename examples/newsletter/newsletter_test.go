@@ -118,6 +118,9 @@ func TestSignUp(t *testing.T) {
 func TestImport(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
 		check(t, s.room.Suppress(t.Context(), "*@example.net"))
+		gone, err := s.platform.Contacts.Create(t.Context(), s.listID, client.ContactCreate{Email: "gone@example.org"})
+		check(t, err)
+		check(t, s.platform.Contacts.Unsubscribe(t.Context(), s.listID, gone.ID))
 		post := func(file string, want int, addresses ...string) {
 			t.Helper()
 			w := httptest.NewRecorder()
@@ -127,7 +130,7 @@ func TestImport(t *testing.T) {
 				t.Errorf("got %d %s, active %v; want %d, %v", w.Code, w.Body, got, want, addresses)
 			}
 		}
-		const file = "email,tags\nada@example.org,vip\nbob@example.net\nnobody,\ncy@example.org,,x\n"
+		const file = "email,tags\nada@example.org,vip\nbob@example.net\ngone@example.org\nnobody,\ncy@example.org,,x\n"
 		faulttest.Inject(t, platform, mockserver.Fault{Operation: "importContacts", Action: mockserver.FaultStatus, Status: 403, Times: 1})
 		post(file, http.StatusBadGateway)
 		post(file, http.StatusOK, "ada@example.org")
