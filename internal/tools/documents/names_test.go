@@ -110,7 +110,7 @@ func TestOtherBlocks(t *testing.T) {
 				t.Errorf("%s: not JSON:\n%s", b.file, b.code)
 			}
 		case b.language == "yaml":
-			assert.YAMLEq(t, b.code, b.code, b.file)
+			assert.YAMLEq(t, b.code, b.code, b.file) //nolint:testifylint // it parses the code
 			for _, name := range variable.FindAllString(b.code, -1) {
 				if name != "MOCKSERVER_URL" && !strings.Contains(read(t, "docs/mockserver.md"), "| `"+name+"` |") {
 					t.Errorf("%s: the variable %s does not exist", b.file, name)
