@@ -81,13 +81,20 @@ export function useUnread() {
  * @returns {{is: (m: Message, n: number) => boolean, count: number}}
  */
 export function unreadOf(rows) {
-  const at = rows?.findIndex(m => m?.id === read.mark.id && m.time === read.mark.time) ?? -1;
+  let at = -1;
+  // forEach skips records that are not loaded, which can be 100,000
+  rows?.forEach((m, n) => {
+    if (m?.id === read.mark.id && m.time === read.mark.time) at = n;
+  });
   const late = (/** @type {Message|undefined} */ m, /** @type {number} */ n) =>
     at < 0 ? (m?.time ?? '~') > read.mark.time : n < at;
   const is = (/** @type {Message|undefined} */ m, /** @type {number} */ n) =>
     late(m, n) && !(m && read.opened.has(name(m)));
-  let count = 0;
-  for (let n = 0; n < (rows?.length ?? 0) && (at < 0 || n < at); n++) if (is(rows?.[n], n)) count++;
+  let count = at < 0 ? (rows?.length ?? 0) : at; // records that are not loaded count as unread
+  const last = count;
+  rows?.forEach((m, n) => {
+    if (n < last && !is(m, n)) count--;
+  });
   return { is, count };
 }
 

@@ -5976,11 +5976,17 @@ function useUnread() {
   return { count: read2.count, version: read2.version };
 }
 function unreadOf(rows) {
-  const at = rows?.findIndex((m) => m?.id === read2.mark.id && m.time === read2.mark.time) ?? -1;
+  let at = -1;
+  rows?.forEach((m, n) => {
+    if (m?.id === read2.mark.id && m.time === read2.mark.time) at = n;
+  });
   const late = (m, n) => at < 0 ? (m?.time ?? "~") > read2.mark.time : n < at;
   const is = (m, n) => late(m, n) && !(m && read2.opened.has(name3(m)));
-  let count = 0;
-  for (let n = 0; n < (rows?.length ?? 0) && (at < 0 || n < at); n++) if (is(rows?.[n], n)) count++;
+  let count = at < 0 ? rows?.length ?? 0 : at;
+  const last2 = count;
+  rows?.forEach((m, n) => {
+    if (n < last2 && !is(m, n)) count--;
+  });
   return { is, count };
 }
 function setUnread(count) {
