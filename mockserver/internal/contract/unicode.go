@@ -144,7 +144,8 @@ func escapeError(b []byte, nul bool) (n int, err error) {
 }
 
 // AppendUnescaped appends JSON to a text, with characters instead of their escape
-// sequences. For \b, \f, \n, \r and \t, it appends a line feed.
+// sequences. For \b, \f, \n, \r and \t, it appends a line feed. The value can
+// also be other text.
 func AppendUnescaped(to, value []byte) []byte {
 	for {
 		plain, rest, _ := bytes.Cut(value, []byte{'\\'})
@@ -152,16 +153,20 @@ func AppendUnescaped(to, value []byte) []byte {
 			return to
 		}
 		value = value[len(plain):]
-		n, r := 2, rune(rest[0])
-		if unit := codeUnit(value); utf16.IsSurrogate(unit) {
-			n, r = longestEscape, utf16.DecodeRune(unit, codeUnit(value[6:]))
-		} else if unit >= 0 {
-			n, r = 6, unit
-		} else if strings.ContainsRune("bfnrt", r) {
-			r = '\n'
+		n, r := 2, codeUnit(value)
+		switch {
+		case r >= 0:
+			n = 6
+			if pair := utf16.DecodeRune(r, codeUnit(value[n:])); pair != utf8.RuneError {
+				n, r = longestEscape, pair
+			}
+			to = utf8.AppendRune(to, r)
+		case strings.IndexByte("bfnrt", rest[0]) >= 0:
+			to = append(to, '\n')
+		default:
+			to = append(to, rest[0])
 		}
-		to = utf8.AppendRune(to, r)
-		value = value[min(n, len(value)):]
+		value = value[n:]
 	}
 }
 

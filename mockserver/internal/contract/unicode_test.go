@@ -82,6 +82,15 @@ func TestCheckURL(t *testing.T) {
 	}
 }
 
+// TestAppendUnescapedInvalid: text that is not JSON, or contains half of a surrogate pair, keeps its other characters.
+func TestAppendUnescapedInvalid(t *testing.T) {
+	for text, want := range map[string]string{
+		`"\ud800 after"`: "\"\ufffd after\"", `\ud83d\ud83d\ude00`: "\ufffd\U0001f600", `\ude00é€`: "\ufffdé€", `\u00`: "u00", `C:\é`: "C:é", `a\`: "a",
+	} {
+		assert.Equal(t, want, string(AppendUnescaped(nil, []byte(text))), text)
+	}
+}
+
 // FuzzText checks that a text in parts has the same errors as the whole text, and that package json changes no accepted
 // text.
 func FuzzText(f *testing.F) {
