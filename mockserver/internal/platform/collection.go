@@ -2,6 +2,7 @@ package platform
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -35,9 +36,19 @@ func (c *collection[K, T]) add(key K, resource *T) {
 }
 
 func (c *collection[K, T]) remove(key K) {
-	i, _ := slices.BinarySearch(c.numbers, c.byKey[key].number)
+	i := c.index(key)
 	c.inOrder, c.numbers = slices.Delete(c.inOrder, i, i+1), slices.Delete(c.numbers, i, i+1)
 	delete(c.byKey, key)
+}
+
+// index returns the position of a resource in inOrder. The resource must exist, because
+// remove and set would otherwise change another resource.
+func (c *collection[K, T]) index(key K) int {
+	i, found := slices.BinarySearch(c.numbers, c.byKey[key].number)
+	if !found {
+		panic(fmt.Sprintf("mockserver: the collection has no key %v", key))
+	}
+	return i
 }
 
 // get returns the resource with the given key, or nil if there is none. The caller must not change
@@ -47,9 +58,8 @@ func (c *collection[K, T]) get(key K) *T { return c.byKey[key].resource }
 // set replaces a resource. The caller can change the new resource until the next set or edit of its key, at most until
 // the end of the transaction.
 func (c *collection[K, T]) set(key K, resource *T) {
-	n := c.byKey[key].number
-	i, _ := slices.BinarySearch(c.numbers, n)
-	c.byKey[key], c.inOrder[i] = numbered[T]{resource, n}, resource
+	i := c.index(key)
+	c.byKey[key], c.inOrder[i] = numbered[T]{resource, c.numbers[i]}, resource
 }
 
 // edit replaces a resource with a copy, which the caller can change as after set.
