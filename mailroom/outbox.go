@@ -76,8 +76,8 @@ func (s *storeTx) requeue(key string, at time.Time, replaced string, m mailValue
 	s.putSend(key, at, m)
 }
 
-// putMail stores the item of the kind "mail", which is the state of a key. Until the outcome is known, the Ref identifies the
-// recipient's address. After that, it identifies the email.
+// putMail stores the item of the kind "mail", which is the state of a key. Until the outcome
+// is known, the Ref identifies the recipient's address. After that, it identifies the email.
 func (s *storeTx) putMail(key string, due time.Time, m mailValue) {
 	it := Item{Kind: kindMail, Key: key, Due: due, Value: encode(m)}
 	if m.Submission != nil {

@@ -2,7 +2,7 @@
 //
 //	mockserver [serve] [flags]                  runs it
 //	mockserver trigger EVENT [flags]            sends an event, signed, to a receiver; needs no server
-//	mockserver verify -secret S -signature X  verifies the signature of the body on standard input
+//	mockserver verify -secret S -signature X    verifies the signature of the body on standard input
 //	mockserver health                           checks whether a server runs here, for containers
 //	mockserver help [trigger|verify|health]     lists the flags
 package main

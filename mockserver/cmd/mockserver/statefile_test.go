@@ -113,7 +113,7 @@ func TestStateIsLocked(t *testing.T) {
 	state, alias := filepath.Join(dir, "state.json"), filepath.Join(dir, "alias.json")
 	r := start(t, "-state", state)
 	names := []string{state}
-	_ = os.Symlink(state, alias) // Windows may forbid it, and Wine creates nothing
+	_ = os.Symlink(state, alias) // Windows may forbid it
 	if _, err := os.Lstat(alias); err == nil {
 		names = append(names, alias)
 	} else if runtime.GOOS != "windows" {
