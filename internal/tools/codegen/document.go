@@ -113,7 +113,7 @@ func parseDocument(text []byte) (*document, error) {
 		return nil, err
 	}
 	doc.findValues(&root)
-	return doc, errors.Join(doc.readOperations(), doc.readEvents(), doc.checkPartial(), doc.checkTimes())
+	return doc, errors.Join(doc.readOperations(), doc.readEvents(), doc.checkPartial(), doc.checkTimes(), doc.checkEventSchemas())
 }
 
 func (doc *document) findValues(n *yaml.Node) {
@@ -175,6 +175,34 @@ func (doc *document) checkTimes() error {
 			}
 		}
 	}
+	return errors.Join(errs...)
+}
+
+// checkEventSchemas returns an error for each schema of a delivery without the mark that selects the schemas of package
+// events.
+func (doc *document) checkEventSchemas() error {
+	var errs []error
+	checked := map[string]bool{}
+	var check func(of *openapi3.SchemaRef)
+	check = func(of *openapi3.SchemaRef) {
+		if of == nil || of.Value == nil || checked[of.Ref] {
+			return
+		}
+		if of.Ref != "" {
+			checked[of.Ref] = true
+			if of.Value.Extensions["x-events"] != true {
+				errs = append(errs, fmt.Errorf("openapi.yaml: the schema %s must have x-events: true, because it is part of an event", path.Base(of.Ref)))
+			}
+		}
+		for _, property := range inOrder(of.Value.Properties) {
+			check(property)
+		}
+		for _, part := range slices.Concat(of.Value.OneOf, of.Value.AllOf) {
+			check(part)
+		}
+		check(of.Value.Items)
+	}
+	check(doc.Components.Schemas["Event"])
 	return errors.Join(errs...)
 }
 

@@ -97,6 +97,16 @@ func TestMissingPartsAreReported(t *testing.T) {
 			want: "get /templates/{template_id}/render: operationId is missing",
 		},
 		{
+			name: "the mark of a delivery",
+			old:  "    EmailErrorEvent:\n      x-events: true\n", new: "    EmailErrorEvent:\n",
+			want: "the schema EmailErrorEvent must have x-events: true",
+		},
+		{
+			name: "the mark of a schema of data",
+			old:  "    EmailRef:\n      x-events: true\n", new: "    EmailRef:\n",
+			want: "the schema EmailRef must have x-events: true",
+		},
+		{
 			name: "an example of a body",
 			old:  "            example:\n              name: Customers\n",
 			want: "post /lists: the body has no example",
@@ -148,10 +158,10 @@ webhooks:
 components:
   schemas:
     EventName: {enum: [A.B]}
-    Event: {oneOf: [{$ref: '#/components/schemas/E'}], discriminator: {mapping: {A.B: '#/components/schemas/E'}}}
-    E: {allOf: [{$ref: '#/components/schemas/GeneralEvent'}, {properties: {data: {$ref: '#/components/schemas/D'}}}]}
-    D: {properties: {contact: {}, list_id: {}}}
-    GeneralEvent: {type: object}
+    Event: {x-events: true, oneOf: [{$ref: '#/components/schemas/E'}], discriminator: {mapping: {A.B: '#/components/schemas/E'}}}
+    E: {x-events: true, allOf: [{$ref: '#/components/schemas/GeneralEvent'}, {properties: {data: {$ref: '#/components/schemas/D'}}}]}
+    D: {x-events: true, properties: {contact: {}, list_id: {}}}
+    GeneralEvent: {x-events: true, type: object}
 `))
 	require.NoError(t, err)
 	const want = `{"z":"1","a":[1,-2.5,true,null,{}],"m":"a<b&c"}`
