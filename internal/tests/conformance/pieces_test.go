@@ -82,20 +82,20 @@ func TestPieces(t *testing.T) {
 			skipped, after, found = strings.Cut(text, changed)
 		}
 		if !found {
-			t.Fatalf("%s: not a quotation from %s, or in another order: %q (if the sentence has changed, run with -update)", p.id, p.document, p.quote)
+			t.Fatalf("testdata/pieces.txt: %s: not a quotation from %s, or in another order: %q (if the sentence has changed, run with -update)", p.id, p.document, p.quote)
 		}
 		if strings.ContainsFunc(skipped, isWord) {
-			t.Errorf("%s: before %q, this text is not in the list: %q", p.document, p.quote, strings.TrimSpace(skipped))
+			t.Errorf("testdata/pieces.txt: before %s, no line quotes this text of %s: %q", p.id, p.document, strings.TrimSpace(skipped))
 		}
 		if p.isBehaviour() && seen[p.id] {
-			t.Errorf("%s: two quotations have this id", p.id)
+			t.Errorf("testdata/pieces.txt: %s: two quotations have this id", p.id)
 		}
 		seen[p.id] = true
 		rest[p.document] = after
 	}
 	for document, text := range rest {
 		if strings.ContainsFunc(text, isWord) {
-			t.Errorf("%s: the end is not in the list: %q", document, text)
+			t.Errorf("testdata/pieces.txt: no line quotes the end of %s: %q", document, text)
 		}
 	}
 }
