@@ -144,7 +144,8 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// TestActionsAreComplete: each constant in package model has a row in actions and an alias in package mockserver.
+// TestActionsAreComplete: each constant in package model has a row in actions and an alias in package mockserver, and the
+// comment of AfterProcessing names it if the action reads this field.
 func TestActionsAreComplete(t *testing.T) {
 	constants, err := os.ReadFile("../../model/model.go")
 	require.NoError(t, err)
@@ -152,8 +153,13 @@ func TestActionsAreComplete(t *testing.T) {
 	require.NoError(t, err)
 	found := regexp.MustCompile(`(Fault\w+) FaultAction = "(\w+)"`).FindAllSubmatch(constants, -1)
 	require.NotEmpty(t, found)
+	readers := regexp.MustCompile(`// For (.*)\.\n\tAfterProcessing `).FindSubmatch(constants)
+	require.NotNil(t, readers, "model.go has no comment of AfterProcessing that begins with For")
 	for _, constant := range found {
 		name, action := string(constant[1]), model.FaultAction(constant[2])
+		row, _ := actionNamed(action)
+		named := regexp.MustCompile(`\b` + name + `\b`).Match(readers[1])
+		assert.Equal(t, slices.Contains(row.Fields, fieldAfter), named, "the comment of AfterProcessing in model.go names %s", name)
 		assert.Contains(t, Actions(), action, "actions in actions.go has no row for model.%s", name)
 		if !regexp.MustCompile(`\b` + name + ` += model\.` + name + `\b`).Match(aliases) {
 			t.Errorf("mockserver/faults.go has no alias of model.%s", name)
