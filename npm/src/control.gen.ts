@@ -213,10 +213,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Events, with the ids of their deliveries. In a Go test, the server records events without a subscribed webhook only if `Config.RecordEvents` is set. The `mockserver` command always records them. */
+        /** Events, with the ids of their deliveries. The `mockserver` command records all events. In a Go test, the server records events without a subscribed webhook only if `Config.RecordEvents` is set. */
         get: operations["getEvents"];
         put?: never;
-        /** Sends an event with the given body to a webhook or a URL. With `webhook_id`, the server delivers the event to this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it. To include this delivery in the waits and lists of an account, set `account_id`. */
+        /** Sends an event with the given body to a webhook or a URL. With `webhook_id`, the server delivers the event to this webhook. With `url`, it signs the event with `secret` and makes one attempt to deliver it. To include this delivery in the waits and lists of an account, set `account_id`. */
         post: operations["postEvents"];
         delete?: never;
         options?: never;
@@ -422,7 +422,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sent messages. The list does not contain messages that the Email API rejected. */
+        /** Sent messages. The list does not contain messages that the Email API rejected. `search` covers the addresses, the subject, the text part and the visible text of the HTML, but not the targets of links. */
         get: operations["getOutbox"];
         put?: never;
         post?: never;
@@ -475,7 +475,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Performs one action on several messages. These rules apply: - Select the messages by `ids` or by the parameters. If a request has both, the action fails for each message that does not match the parameters. - For example, `curl "$MOCK/outbox/actions?to=ada@example.org" --json '{"action":"delete"}'` deletes the messages of one recipient. - The action `restore` requires `ids`, because the outbox does not contain deleted messages. - With `percent`, the server chooses this share of the messages at random. With the same seed and order of calls, it chooses the messages at the same positions in the list. - The other fields, such as `category`, are the fields of the single action. A field that the action does not read is an error. */
+        /** Performs one action on several messages: - Select the messages by `ids` or by the parameters. If a request has both, the action fails for each message that does not match the parameters. The action `restore` requires `ids`, because the outbox does not contain deleted messages. - With `percent`, the server chooses this share of the messages at random. With the same seed and order of calls, it chooses the messages at the same positions in the list. - The other fields, such as `category`, are the fields of the single action. A field that the action does not read is an error. */
         post: operations["postOutboxActions"];
         delete?: never;
         options?: never;
@@ -782,7 +782,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a request again, with an access token of the same user and the same permissions, or without a token if no such token exists. Fault rules, rate limits and the request log apply to the new request. The response is the record of the new request, or 204 if the connection was lost. If the log contains only the beginning of the original body, the route returns 409. */
+        /** Sends a request again, with an access token of the same user and the same permissions, or without a token if no such token exists. Fault rules, rate limits and the request log apply to the new request, whose record is the response. The route returns 204 if the connection was lost, and 409 if the log contains only the beginning of the original body. */
         post: operations["postRequestsIdResend"];
         delete?: never;
         options?: never;
@@ -799,7 +799,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. After a reset, the ids, secrets, clock and tokens are the same as in the baseline. A reset also restores the tokens of the configuration, and deletes the fault rules and the request log. With `account_id`, a reset applies only to one account, including its logs and fault rules. If another account now uses an id from this account's baseline, the route returns 409. */
+        /** Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. The ids, secrets, clock and tokens are then the same as in the baseline. A reset also restores the tokens of the configuration, and deletes the fault rules and the request log. With `account_id`, a reset applies only to one account, including its logs and fault rules. If another account now uses an id from this account's baseline, the route returns 409. */
         post: operations["postReset"];
         delete?: never;
         options?: never;
@@ -954,7 +954,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Waits for background work in the application or the mock server. The request decides when the route responds: - With `for`, it responds when `count` messages, deliveries, requests or events match the filters. - Without `for`, it returns 204 when no campaign or delivery is due or in progress. - With `drain`, it returns 204 when every delivery has succeeded or failed permanently. If a drain would wait for a frozen clock, the route returns 409 immediately. The route returns 504 after the timeout. To wait for more than one minute, repeat the request. With `account_id`, the route ignores the work and records of other accounts. Fields of the body override query parameters. */
+        /** Waits for background work in the application or the mock server: - With `for`, the route responds when `count` messages, deliveries, requests or events match the filters. - Without `for`, it returns 204 when no campaign or delivery is due or in progress. - With `drain`, it returns 204 when every delivery has succeeded or failed permanently, or immediately 409 if it would wait for a frozen clock. After the timeout, the route returns 504. To wait for more than one minute, repeat the request. With `account_id`, the route ignores the work and records of other accounts. Fields of the body override query parameters. */
         post: operations["postWait"];
         delete?: never;
         options?: never;
