@@ -168,20 +168,3 @@ func TestUnknownOutcomes(t *testing.T) {
 		})
 	}
 }
-
-// TestSendErrors: the error of Emails.Send shows whether the email was sent, except
-// ErrOutcomeUnknown.
-func TestSendErrors(t *testing.T) {
-	faulttest.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
-		c := faulttest.Client(t, p)
-		return func() {
-			_, err := c.Emails.Send(t.Context(), client.EmailSubmission{
-				To: "ada@example.org", Sender: campaign.Sender, Content: client.EmailContent{Subject: "News", Text: "News"},
-			})
-			time.Sleep(10 * time.Minute) // for requests that the platform processes late
-			if n := len(p.Outbox()); n > 1 || !errors.Is(err, client.ErrOutcomeUnknown) && (n == 1) != (err == nil) {
-				t.Errorf("%d emails after %v", n, err)
-			}
-		}
-	})
-}
