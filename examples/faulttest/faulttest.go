@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
-	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -50,13 +49,6 @@ func statuses() (faults []mockserver.Fault) {
 	return faults
 }
 
-// deliveries are the faults of deliveries. Each applies to every delivery.
-var deliveries = map[string]mockserver.Fault{
-	"duplicates": {Action: mockserver.FaultDuplicate},
-	"reordered":  {Action: mockserver.FaultReorder},
-	"late":       {Action: mockserver.FaultDelay, Delay: 30 * time.Second},
-}
-
 // UnderFaults calls recipe for each fault of each operation, with a new mock server in a bubble of [synctest]. The
 // function recipe prepares its records, and returns another function, which runs under the fault.
 func UnderFaults(t *testing.T, operations []string, recipe func(t *testing.T, p *mockserver.Server) func()) {
@@ -68,15 +60,6 @@ func UnderFaults(t *testing.T, operations []string, recipe func(t *testing.T, p 
 				under(t, fmt.Sprintf("%s/%s/%d", operation, name, fault.Times), fault, recipe)
 			}
 		}
-	}
-}
-
-// UnderDeliveryFaults is [UnderFaults] for faults of the deliveries of all events.
-func UnderDeliveryFaults(t *testing.T, recipe func(t *testing.T, p *mockserver.Server) func()) {
-	t.Helper()
-	for name, fault := range deliveries {
-		fault.Event = events.Name("*")
-		under(t, name, fault, recipe)
 	}
 }
 

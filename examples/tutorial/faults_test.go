@@ -23,21 +23,3 @@ func TestConfirmUnderFaults(t *testing.T) {
 		}
 	})
 }
-
-// TestBounceUnderFaults: an address that bounced hard gets no more email, even if
-// lookups or deliveries fail.
-func TestBounceUnderFaults(t *testing.T) {
-	bounce := func(t *testing.T, p *mockserver.Server) func() {
-		s := &shop{platform: faulttest.Client(t, p)}
-		connect(t, p, s)
-		return func() {
-			check(t, s.confirm(t.Context(), "A-17", "bounce+hb@mock.test"))
-			check(t, p.Drain(t.Context()))
-			if err := s.confirm(t.Context(), "A-18", "bounce+hb@mock.test"); !errors.Is(err, errUndeliverable) {
-				t.Errorf("got %v, want errUndeliverable", err)
-			}
-		}
-	}
-	faulttest.UnderFaults(t, []string{"getEmail"}, bounce)
-	faulttest.UnderDeliveryFaults(t, bounce)
-}
