@@ -95,7 +95,7 @@ func everyOneCalled(operations []operation, methods map[string][]string) error {
 	var errs []error
 	for _, op := range operations {
 		if len(methods[op.id]) == 0 {
-			errs = append(errs, fmt.Errorf("package client: no exported method calls %sRequest: %s %s has none", op.id, op.method, op.path))
+			errs = append(errs, fmt.Errorf("package client: no exported method calls %sRequest: %s %s has none: write its comment in client.methods.yaml", op.id, op.method, op.path))
 		}
 	}
 	return errors.Join(errs...)
