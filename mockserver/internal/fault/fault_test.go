@@ -161,6 +161,9 @@ func TestActionsAreComplete(t *testing.T) {
 		named := regexp.MustCompile(`\b` + name + `\b`).Match(readers[1])
 		assert.Equal(t, slices.Contains(row.Fields, fieldAfter), named, "the comment of AfterProcessing in model.go names %s", name)
 		assert.Contains(t, Actions(), action, "actions in actions.go has no row for model.%s", name)
+		if !bytes.Contains(constants, []byte("// "+name+" ")) {
+			t.Errorf("model.go has no documentation of %s", name)
+		}
 		if !regexp.MustCompile(`\b` + name + ` += model\.` + name + `\b`).Match(aliases) {
 			t.Errorf("mockserver/faults.go has no alias of model.%s", name)
 		}
