@@ -55,8 +55,9 @@ func (s *Server) Faults() []FaultRule {
 	return rules
 }
 
-// RemoveFault removes a rule. It returns an error if no rule has this id. When the last
-// rule is removed, the sequence of random numbers restarts from the seed.
+// RemoveFault removes a rule, and ends its delays and hanging requests. Deliveries that the
+// rule has delayed keep their times. RemoveFault returns an error if no rule has this id.
+// When the last rule is removed, the sequence of random numbers restarts from the seed.
 func (s *Server) RemoveFault(id string) error {
 	if id == "" || s.engine.Faults.Remove(id) == 0 {
 		return fmt.Errorf("mockserver: fault rule %q does not exist", id)
@@ -64,7 +65,8 @@ func (s *Server) RemoveFault(id string) error {
 	return nil
 }
 
-// EnableFault enables or disables a rule. It returns an error if no rule has this id.
+// EnableFault enables a rule, or disables it with the same effect on delays and hanging
+// requests as [Server.RemoveFault]. It returns an error if no rule has this id.
 func (s *Server) EnableFault(id string, on bool) error {
 	if !s.engine.Faults.Change(id, func(r *FaultRule) { r.Enabled = on }) {
 		return fmt.Errorf("mockserver: fault rule %q does not exist", id)
@@ -72,8 +74,8 @@ func (s *Server) EnableFault(id string, on bool) error {
 	return nil
 }
 
-// ClearFaults removes all rules, and restarts the sequence of random numbers from the
-// seed. Delays that a rule has already started continue.
+// ClearFaults removes all rules as [Server.RemoveFault] does, and restarts the sequence of
+// random numbers from the seed.
 func (s *Server) ClearFaults() { s.engine.Faults.Remove("") }
 
 // FaultSeed returns the seed for random faults.
