@@ -23,9 +23,12 @@ type Contacts struct{ handler handler }
 //   - For any other status, the error is [ErrContactExists].
 //
 // If contact.DoubleOptIn is set, the contact is pending until the recipient confirms the
-// subscription. If the platform reports no status, or the status active, the error is
-// [ErrInvalidResponse] (see "Confirmed writes" in the package documentation). If the
-// list's policy has not been accepted, the error is [ErrPolicyNotAccepted].
+// subscription. If the platform then reports the status active, or no status, it may have
+// ignored the double opt-in, so the error is [ErrInvalidResponse] (see "Confirmed writes"
+// in the package documentation).
+//
+// The platform sends the email that asks for the confirmation only if the list's policy
+// has been accepted. Otherwise, the error is [ErrPolicyNotAccepted].
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
 	params := createContactParams{SendDoubleOptIn: contact.DoubleOptIn}
 	if !contact.Resubscribe { // the default of the platform is true

@@ -13,21 +13,26 @@ import (
 	"sync/atomic"
 )
 
-// resendGuard ensures that the transport sends a request only once, and records whether the request was sent.
+// resendGuard ensures that the platform gets a request from the transport at most once, and records whether the
+// request was sent.
 //
 // An HTTP/2 transport resends a request after GOAWAY or after a refused or reset stream, even if the platform may
-// have processed the request. The retry layer cannot see this, so the guard prevents it in two ways:
+// have processed the request. The retry layer cannot detect that the transport resends, so the guard prevents it in
+// two ways:
 //
-//   - If the transport obtains a second HTTP/2 connection, gotConn cancels the request's
-//     context, which the transport checks before it writes.
-//   - An HTTP/2 request with a body has no GetBody, so the transport returns an error
-//     instead of resending the request. It sends the same body again only if the
-//     connection was unusable before a stream began; see payloadReader.
+//   - If the transport has written the request, and then obtains a second HTTP/2
+//     connection for it, gotConn cancels the request's context. The transport checks the
+//     context before it writes, so it sends nothing on the second connection.
+//   - An HTTP/2 request with a body has no GetBody. Without GetBody, the transport cannot
+//     read the body a second time, so it returns an error instead of resending the request.
 //
-// Over HTTP/1, net/http resends a request with a body only if the connection was idle and no byte was
-// written. This is safe, but net/http needs GetBody for it. With GetBody, however, HTTP/2 would also resend
-// requests that the server may have processed. The client therefore sets GetBody only if it expects HTTP/1,
-// for example after an HTTP/1 response.
+// One case is allowed: if a connection becomes unusable before the request's stream began, the platform got nothing,
+// so the transport may send the request on another connection; see payloadReader.
+//
+// Over HTTP/1, net/http resends a request with a body only if the connection was idle and no byte was written.
+// This is safe, but requires GetBody. Over HTTP/2, however, GetBody would allow the transport to resend requests that
+// the platform may have processed. Therefore, the client sets GetBody only if it expects HTTP/1, for example because
+// the last response used HTTP/1.
 type resendGuard struct {
 	stop           context.CancelFunc
 	requested, got atomic.Bool // whether a connection was requested, and obtained

@@ -61,14 +61,22 @@ type Webhooks struct {
 //
 // Archive an old webhook 8 hours after the last process of its release has ended, because
 // the platform retries deliveries for more than 7 hours (see "Webhook retry schedule" in
-// docs/production.md). To remind you, each call to Ensure logs the old webhooks.
-// [Webhooks.Replace] returns them instead.
+// docs/production.md). To remind you, each call to Ensure logs the old webhooks. To get
+// the old webhooks as a result, call [Webhooks.Replace] instead of Ensure.
 //
-// If the platform returns no hash function, [Webhook.HashFunction] is empty. If it returns
-// no secret, or lists the new webhook with other events or another rate limit, the error is
-// [ErrInvalidResponse]. Ensure may return the known fields of the webhook together with an
-// error. If a request fails, even with [ErrOutcomeUnknown], call Ensure again to get the
-// webhook.
+// If a request fails, even with [ErrOutcomeUnknown], call Ensure again. This is safe,
+// because the second call finds the webhook if the first call has created it.
+//
+// The error is [ErrInvalidResponse] in two cases, because the receiver could not verify
+// the deliveries, or would get other deliveries than requested:
+//
+//   - The platform returns the webhook without its secret.
+//   - Ensure has created a webhook, but in the platform's list this webhook has other
+//     events or another rate limit than Ensure requested.
+//
+// With any error, the returned webhook can contain the fields that are already known, for
+// example the id. A missing hash function is not an error: [Webhook.HashFunction] is then
+// empty.
 func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	current, old, err := s.Replace(ctx, webhook)
 	for _, hook := range old {

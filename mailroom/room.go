@@ -86,15 +86,21 @@ func (r *Room) start() {
 	})
 }
 
-// Work does the work of one [Item] if the item is still due: it sends an email, looks up an
-// email or calls OnNotice. It is for job queues, with [Options].External. If [Item.IsWork]
-// returns true for an item, the queue calls Work when the time of the item has come. For
-// any other item, Work always returns an error.
+// Work does the work of one [Item]: depending on the kind of the item, Work sends an email,
+// looks up an email or calls OnNotice. If the work of the item was done in the meantime,
+// Work does nothing. Before Work sends an email, it waits for at most 5 s until the Room
+// has connected.
 //
-// If wait is positive, call Work again after this time. If Work returns an error, call it
-// again too, because the error is from the store, [ErrNotConnected], [ErrClosed] or the end
-// of ctx. Before Work sends an email, it waits for at most 5 s until the Room has
-// connected.
+// Work is for job queues, with [Options].External. The queue calls Work for each item for
+// which [Item.IsWork] returns true, when the time of the item (its field Due) has come. The
+// queue must call Work again later in two cases:
+//
+//   - If wait is positive, the item still has work to do, after this time.
+//   - If err is not nil, Work could not finish. The error is from the store,
+//     [ErrNotConnected], [ErrClosed] or the end of ctx, so a later call can succeed.
+//
+// If an item has a kind without work, for example a suppressed address, every call returns
+// an error. Do not call Work for such an item.
 func (r *Room) Work(ctx context.Context, kind, key string) (wait time.Duration, err error) {
 	if err := r.beginCall(); err != nil {
 		return 0, err

@@ -29,17 +29,22 @@ CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USI
 // the snapshot would be older than the lock and could miss a key that was committed in
 // between, so the event would be handled again.
 //
-// lockKey uses an advisory lock, because an INSERT of the same key would wait
-// until the other transaction ends.
+// lockKey uses an advisory lock, because it reports immediately that another delivery of
+// the same event holds the lock. An INSERT of the key before the handler would instead
+// wait until the transaction of the other delivery ends, and would occupy a connection
+// in the meantime.
 //
-// lockKey stores its parameter $2 in a setting that exists until the transaction ends.
-// If a handler has ended the transaction, insertAndCommit does not find this setting,
-// so it inserts NULL instead of the key and fails.
+// After the handler, insertAndCommit inserts the key and commits. A handler must not end
+// the transaction itself, because then its writes would be committed without the key. To
+// detect such a handler, lockKey stores a random text, its parameter $2, in the setting
+// emailplatform.tx, which PostgreSQL resets when the transaction ends. If insertAndCommit
+// does not find this text in the setting, it inserts NULL instead of the key. This fails,
+// because the column is a primary key.
 //
-// If insertAndCommit would fail, for example on a standby, lockKey returns the reason.
-// Otherwise each delivery would call the handler before the commit fails. An INSERT
-// without rows would check the same, but it would lock the table while the handler
-// runs.
+// If insertAndCommit cannot succeed, for example on a standby, lockKey returns the
+// reason, so the handler is not called. Otherwise each delivery would call the handler,
+// although the commit then fails. An INSERT without rows before the handler would detect
+// the same problems, but it would lock the table while the handler runs.
 const (
 	lockKey = `SELECT pg_try_advisory_xact_lock($1::bigint), CASE
 	WHEN current_setting('transaction_read_only')::bool THEN 'the transaction is read-only, for example on a standby'

@@ -32,14 +32,15 @@
 //
 // # Jobs
 //
-// Each item that waits for its time has a job, which the Store inserts in the transaction
-// that stores the item:
+// An item of the Store is, for example, an email to send. Each item with work to do has one
+// job in River. The Store inserts the job in the transaction that stores the item, so
+// neither exists without the other. These rules apply to a job:
 //
-//   - If a job has to wait, for example because the platform is down, it is snoozed.
-//     This does not count as an attempt.
-//   - If the item of a job was handled in the meantime, the job does nothing.
-//   - If a job is canceled or deleted in River, the Room inserts another job after 15
-//     minutes.
+//   - If the work must wait, for example because the platform is down, River snoozes the
+//     job. This does not count as an attempt, so River does not discard the job.
+//   - If the work of the item was done in the meantime, the job does nothing.
+//   - If an operator cancels or deletes the job in River, the Room inserts another job for
+//     the item after 15 minutes.
 //
 // After a failed request, all replicas pause, and then one job sends alone, as package mailroom
 // describes under "Sending".

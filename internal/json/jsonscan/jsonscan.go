@@ -11,18 +11,30 @@
 //
 // # Why not encoding/json
 //
-// Decoding a page of contacts with encoding/json takes about 4 times as long, and decoding
-// events about 8 times (docs/performance.md). In addition, encoding/json reports only the first
-// value of another type, but package events reports up to ten of them with their paths. The
-// client and package events also read values in several forms, such as an id that is text or a
-// number. With encoding/json, each such value would need a type with an UnmarshalJSON method.
+// There are three reasons:
 //
-// The repository has three readers of JSON. The client and package events read responses and
-// deliveries with jsonscan. In the mock server, package contract validates requests and returns
-// the location of each error, and then encoding/json decodes them. The mock server does not read
-// requests with jsonscan, because tests could not detect a bug in shared code. Tests compare
-// jsonscan with encoding/json. Package jsonwrite writes the client's requests and the events,
-// and encoding/json writes the responses of the mock server.
+//   - Time. Decoding a page of contacts with encoding/json takes about 4 times as long, and
+//     decoding events about 8 times (docs/performance.md).
+//   - Errors. If a field has the wrong type, for example a number instead of a string,
+//     package events reports the path of the field. It reports up to ten such fields,
+//     whereas encoding/json reports only the first.
+//   - Several forms of a value. The client and package events accept, for example, an id
+//     that is text or a number. With encoding/json, each such value would need a type with
+//     an UnmarshalJSON method.
+//
+// # Readers and writers of JSON
+//
+// Three packages read JSON in this repository:
+//
+//   - jsonscan reads responses in package client, and deliveries in package events.
+//   - mockserver/internal/contract validates the requests to the mock server, and returns
+//     the location of each error.
+//   - encoding/json decodes these requests after the validation. The mock server does not
+//     use jsonscan for them, because then client and mock server would share its bugs, and
+//     tests could not detect them.
+//
+// Tests compare jsonscan with encoding/json. To write JSON, the client's requests and the
+// events use package jsonwrite, and the responses of the mock server use encoding/json.
 //
 // # What it accepts
 //

@@ -26,13 +26,17 @@
 //
 // Two runs of a plan print the same trace, byte by byte, for these reasons:
 //
-//   - Time is the virtual time of [testing/synctest], and ids, secrets and jitter come
-//     from [testing/cryptotest].
-//   - All other random values have names (plan_test.go), so an omitted step changes
-//     little for the other actors.
-//   - Each arrival of bytes, request and wake-up has its own virtual nanosecond.
-//   - If net/http wakes several goroutines, a single processor without garbage
-//     collection keeps their order.
+//   - The time is the virtual time of [testing/synctest], so it does not depend on the
+//     speed of the machine.
+//   - All random values depend only on the seed of the plan. Ids, secrets and jitter come
+//     from [testing/cryptotest] with this seed. Each other value, for example a latency,
+//     is calculated from the seed and the name of the value (type chance), and not from
+//     the number of values that were drawn before. Therefore, if rapid omits a step of
+//     the plan, the values of the other steps stay the same.
+//   - Arrivals of bytes, requests and wake-ups almost never happen at the same virtual
+//     nanosecond, so their times determine their order.
+//   - If net/http wakes several goroutines at the same time, they run in a fixed order,
+//     because the simulation uses one processor and turns off the garbage collection.
 //
 // # Limits
 //
