@@ -27,7 +27,7 @@ type Contacts struct{ handler handler }
 // ignored the double opt-in, so the error is [ErrInvalidResponse] (see "Confirmed writes"
 // in the package documentation).
 //
-// The platform sends the email that asks for the confirmation only if the list's policy
+// The platform sends the confirmation email only if the list's policy
 // has been accepted. Otherwise, the error is [ErrPolicyNotAccepted].
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
 	params := createContactParams{SendDoubleOptIn: contact.DoubleOptIn}
