@@ -73,13 +73,14 @@
 // [ErrInvalidResponse] means that the client cannot use the response. Examples are a
 // redirect, HTML, a truncated body, a body larger than [Config.MaxResponseBytes] and
 // unexpected JSON. A 2xx response without a required field is also invalid. The error then
-// names the field, for example "data[3].list_id". If a 2xx response contains an error, the
-// response can look like an empty list or a success. Therefore a page, the result of an
-// import, and the response to a write without required fields are also invalid if they
-// contain an error.
+// names the field, for example "data[3].list_id".
 //
-// The client returns the readable fields together with the error, so the id of a new
-// resource is not lost:
+// Some platforms report an error in a 2xx response, which can look like an empty list or a
+// success. Therefore, three kinds of responses are also invalid if they contain an error: a
+// page, the result of an import, and the response to a write that has no required fields.
+//
+// Together with [ErrInvalidResponse], the client returns the fields that it could read, so
+// the id of a new resource is not lost:
 //
 //	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "News"})
 //	if errors.Is(err, client.ErrInvalidResponse) && list.ID != 0 {
@@ -118,12 +119,15 @@
 // either, the error matches [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client
 // returns the resource together with the error.
 //
-// The response to Campaigns.Schedule can contain another time than the call. If the time of
-// the call is in the past, the platform sends the campaign immediately, so the client
-// accepts any time. If the time is in the future, the platform may still send the campaign
-// at once, because its clock may be ahead. Therefore the client accepts a later time if it
-// is at most one minute after the client's current time, or not after the campaign's
-// updated_on.
+// The response to Campaigns.Schedule can contain another time than you requested. The client
+// accepts this in two cases:
+//
+//   - The requested time is in the past. The platform then sends the campaign immediately,
+//     so the client accepts any time in the response.
+//   - The requested time is in the future for the client, but in the past for a platform
+//     whose clock is ahead, which then sends the campaign immediately. Therefore, the client
+//     accepts a later time than the requested one if this later time is at most one minute
+//     after the client's current time, or not after the campaign's updated_on.
 //
 // # Retries
 //
@@ -184,12 +188,14 @@
 // was added again. To prevent this, limit the call to one attempt with [WithMaxAttempts].
 //
 // One attempt is one request. By default, net/http itself resends some requests, over
-// HTTP/2 even requests that the platform may have processed. The client prevents this for
-// every [Config.HTTPClient]. Only if the platform has closed an idle HTTP/1 connection,
-// net/http still resends the request on another connection, but a request other than a GET
-// only if it has written no byte. Over HTTP/2, the prevention has a cost: if a server
-// rejects an unprocessed request without a body, the client must treat the rejection as a
-// lost connection.
+// HTTP/2 even requests that the platform may have processed. The client prevents such
+// resending for every [Config.HTTPClient], with one exception: if the platform has closed an
+// idle HTTP/1 connection, net/http still resends the request on another connection. This is
+// safe, because net/http resends a request other than a GET only if it has written no byte.
+//
+// Over HTTP/2, the prevention has a cost. If a server rejects a request without processing
+// it, and the request has no body, the client must treat this rejection as a lost
+// connection.
 //
 // # Pagination
 //
@@ -252,7 +258,7 @@
 // exception is the goroutine that calls the [TokenSource], because several calls can share
 // the token. The client cancels the context of the source after [Config.Timeout], or when
 // all calls that waited for the token have ended. If the source ignores its context, the
-// client stops waiting one second later.
+// client stops waiting for the source one second later.
 //
 // Some of your callbacks run on another goroutine. If such a callback panics or calls
 // [runtime.Goexit] (for example, in testing.T.FailNow), the method of the client that

@@ -67,11 +67,11 @@ type ImportOptions struct {
 	Resubscribe bool
 
 	// NoRepeat prevents the client from sending a batch again if the platform may have
-	// processed it. By default, the client sends the batch again. This activates contacts
-	// that were deleted after the first attempt and, if Resubscribe is set, contacts that
-	// unsubscribed after it. With NoRepeat, the contacts in such a batch have the status
-	// [ImportUnknown] instead. Check whether the list contains these contacts before you
-	// import them again.
+	// processed it. By default, the client sends the batch again. The second request then
+	// activates contacts that were deleted after the first request and, if Resubscribe is
+	// set, contacts that unsubscribed after it. With NoRepeat, the contacts in such a batch
+	// have the status [ImportUnknown] instead. Check whether the list contains these contacts
+	// before you import them again.
 	NoRepeat bool
 
 	// OnProgress, if not nil, is called after each batch, even if the batch

@@ -81,8 +81,8 @@ func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 }
 
 // mayRetry reports whether the call can have another attempt after attempt n. The
-// number of attempts can exceed MaxAttempts if the platform rejects them because of its
-// rate limit, because other calls can use up this limit each time.
+// number of attempts can exceed MaxAttempts, because most attempts with a 429 response do
+// not count: other calls can use up the platform's rate limit before each attempt.
 func (r RetryConfig) mayRetry(c *call, n int, e *Error) bool {
 	most := r.maxAttempts(c)
 	if !r.isUncounted(c, e) {

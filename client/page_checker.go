@@ -66,13 +66,13 @@ func (c *pageChecker[T]) check(n int64, items []T, p Pagination) error {
 
 // isLast reports whether a page is the last page. Three kinds of pages are the last page:
 //
-//   - a short page, which has fewer items than a full page, if all counted items were
-//     seen. If the responses contain no count, the iterator also requests the page after
-//     a short page.
+//   - a short page, which has fewer items than a full page, if the iteration has then seen
+//     as many items as the response counts. If the response contains no count, a short page
+//     can be followed by others, so the iterator requests the next page.
 //   - an empty first page
-//   - any other empty page, if it follows a short or empty page, or if all counted items
-//     were seen. Otherwise, other pages may follow, because a platform may filter the
-//     items of a page.
+//   - any other empty page, if it follows a short or empty page, or if the iteration has
+//     seen as many items as the response counts. Otherwise, other pages may follow an empty
+//     page, because a platform may filter the items of a page.
 func (c *pageChecker[T]) isLast(items []T, p Pagination) bool {
 	c.pages++
 	c.seen += len(items)

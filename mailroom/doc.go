@@ -1,12 +1,13 @@
 // Package mailroom is an outbox that sends emails at most once. It passes their outcomes, and later
 // bounces, complaints and unsubscriptions, to one function of the application.
 //
-// The outbox is a [Room]. [Room.Enqueue] stores an email, in the application's transaction if there
-// is one, and the Room sends the email in the background. Its other part is the platform's webhook,
-// which receives the events. A Room keeps its state in a [Store], which several processes can
-// share. Package contrib/sqlstore implements Store for PostgreSQL and SQLite with database/sql, and
-// module contrib/riverjobs with River, a job queue for several machines. This code starts a Room
-// and sends an email:
+// A [Room] has two parts. The first part is the outbox: [Room.Enqueue] stores an email, in the
+// application's transaction if there is one, and the Room sends the email in the background. The
+// second part is the receiver of the platform's webhook, [Room.ServeHTTP], which handles the events.
+//
+// A Room keeps its state in a [Store], which several processes can share. Package contrib/sqlstore
+// implements Store for PostgreSQL and SQLite with database/sql. Module contrib/riverjobs implements
+// Store with River, a job queue in PostgreSQL. This code starts a Room and sends an email:
 //
 //	room, err := mailroom.New(c, store, mailroom.Options{
 //		URL:  "https://shop.example.com/hook",
@@ -45,10 +46,13 @@
 //
 // While the platform fails, each request could leave another email with an unknown outcome.
 // Therefore, after a failed request, all processes stop sending emails of the outbox for
-// [Options].Pause. Then one worker sends one request as a test, and all workers continue when it
-// succeeds. They test in the same way after 30 s without a success. So at the start of an outage,
-// each request in progress can have an unknown outcome, but later only one request after each
-// pause.
+// [Options].Pause. Then one worker sends one email as a test, and the other workers wait. If this
+// request succeeds, all workers continue. Otherwise, the next pause begins. So at the start of an
+// outage, each request in progress can have an unknown outcome, but later only one request after
+// each pause.
+//
+// If no request has succeeded for 30 s, for example because the outbox was empty, an outage may have
+// begun in the meantime. Therefore, one worker then sends a test first, too.
 //
 // # Notices
 //
@@ -85,7 +89,10 @@
 // If a new release of your program changes [Options].URL or [Options].Events, its processes create
 // their own webhook and keep the old one. So after a rollback, the processes of the earlier release
 // can use the old webhook again. While both webhooks exist, the platform delivers each event for
-// both, and the Room deduplicates the events. If the URL changed, the application must pass
-// requests for the old URL to the Room too, until the Room archives the old webhook. It does so
-// when no process has used the webhook for 8 hours, not counting the time without any process.
+// both, and the Room deduplicates the events.
+//
+// The Room archives the old webhook when no process has used the webhook for 8 hours. This does not
+// include times without any process, because the platform may still have to deliver events of these
+// times. If the URL changed, the application must pass requests for the old URL to
+// the Room too, until the Room has archived the old webhook.
 package mailroom

@@ -47,10 +47,12 @@ type Options struct {
 	Workers int
 
 	// External is for a store with a job queue, such as contrib/riverjobs. With External,
-	// Start starts no workers, because the queue calls [Room.Work]. An item may have no
-	// job, for example because it was stored before the application used the queue.
-	// Therefore, every 15 minutes, the Room again stores the items that are overdue for 15
-	// minutes, and the queue gets jobs for them.
+	// Start starts no workers, because the queue calls [Room.Work].
+	//
+	// The store adds a job to the queue when the Room stores an item. However, an item may
+	// have no job, for example because it was stored before the application used the queue.
+	// Therefore, every 15 minutes, the Room stores all items again that are overdue for at
+	// least 15 minutes, so the store adds jobs for them.
 	External bool
 
 	// SendTimeout limits each call to send an email, with its retries. The default is

@@ -64,9 +64,10 @@ func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email cl
 	})
 }
 
-// requeue adds an email again after its request failed. The request may have created an email
-// with the id replaced and the status "error" on the platform. An event about this email must
-// not count as an outcome.
+// requeue adds an email again after its request failed. The failed request may have created a
+// record of the email on the platform, with the status "error". The parameter replaced is the id
+// of this record, or "". requeue stores this id, so a late event about the record is ignored and
+// does not count as the outcome of the new request.
 func (s *storeTx) requeue(key string, at time.Time, replaced string, m mailValue) {
 	if replaced != "" {
 		s.put(Item{Kind: kindEvent, Key: replacedKey(replaced), Due: time.Now().Add(eventRetention)})

@@ -135,11 +135,12 @@ func (r *Room) waitConnected(ctx context.Context) error {
 	}
 }
 
-// Close stops the Room. It waits until the calls of OnNotice have returned. It also
-// waits for requests in progress, for at most SendTimeout plus 30 s. With External, a lookup
-// can take 2 minutes, unless the queue cancels it. The remaining work
-// stays in the store, and a later Room continues with it, even in another process. The
-// error is always nil.
+// Close stops the Room. It waits until the calls of OnNotice and the requests in progress
+// have ended. The requests take at most SendTimeout plus 30 s, except that with External, a
+// lookup can take 2 minutes, unless the queue cancels it.
+//
+// Work that has not begun stays in the store, and a later Room continues with it, even in
+// another process. The error is always nil.
 func (r *Room) Close() error {
 	r.mu.Lock()
 	r.stop()

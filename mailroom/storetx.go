@@ -29,10 +29,13 @@ func (r *Room) update(ctx context.Context, f func(s *storeTx)) error {
 // noWork is the wait of a worker that found no item to handle.
 const noWork = time.Duration(-1)
 
-// withDueItem calls f in a transaction with the item with the key, or with the earliest item of
-// the kind if key is "". It returns the wait that f returns. If the time of the item comes
-// soon, withDueItem returns this wait and does not call f. Otherwise, if there is no item to
-// handle, the wait is noWork.
+// withDueItem passes an item of the kind to f, in a transaction: the item with the key or, if key
+// is "", the item with the earliest time. The wait depends on the item:
+//
+//   - If the time of the item has come, withDueItem calls f and returns the wait from f.
+//   - If the time of the item comes soon, withDueItem does not call f, and returns the time until
+//     then.
+//   - If there is no item, or its time comes later, withDueItem returns noWork.
 func withDueItem[T any](ctx context.Context, r *Room, kind, key string, f func(s *storeTx, it Item, v T) time.Duration) (wait time.Duration, err error) {
 	err = r.update(ctx, func(s *storeTx) {
 		now := time.Now()
