@@ -104,12 +104,17 @@ function usePages(key) {
  * The list after a response. If it has no rows yet, it starts with the pages.
  * @param {Loaded<any>} old
  * @param {Page<any>[]} pages
- * @param {any[]} since the changes since the request; the pages can be older
+ * @param {any[]} since the changes since the request. The pages can be older. A record that they lack can be one that
+ *   is not loaded, unless all are loaded or it is the newest.
  * @returns {Loaded<any>}
  */
 function received({ key, rows, loads }, pages, since) {
   const all = pages.reduce(put, rows ?? Array(pages[0].total));
-  return { key, rows: keep(all, since), error: '', loads: rows ? loads : loads + 1 };
+  const ids = new Set();
+  if (since.length) all.forEach(r => r && ids.add(r.id));
+  const newest = all[0] ? moment(all[0]) : Infinity;
+  const sure = since.filter(r => ids.has(r.id) || ids.size === all.length || moment(r) > newest);
+  return { key, rows: keep(all, sure), error: '', loads: rows ? loads : loads + 1 };
 }
 
 /**

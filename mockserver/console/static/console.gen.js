@@ -2220,7 +2220,11 @@ function usePages(key2) {
 }
 function received({ key: key2, rows, loads }, pages, since) {
   const all = pages.reduce(put, rows ?? Array(pages[0].total));
-  return { key: key2, rows: keep(all, since), error: "", loads: rows ? loads : loads + 1 };
+  const ids = /* @__PURE__ */ new Set();
+  if (since.length) all.forEach((r) => r && ids.add(r.id));
+  const newest2 = all[0] ? moment(all[0]) : Infinity;
+  const sure = since.filter((r) => ids.has(r.id) || ids.size === all.length || moment(r) > newest2);
+  return { key: key2, rows: keep(all, sure), error: "", loads: rows ? loads : loads + 1 };
 }
 function useSought({ got, key: key2, add }, open2) {
   const sought = useRef("");
