@@ -118,7 +118,7 @@ var (
 	}, "|") + `)$`)
 )
 
-// reason returns errNotTwice if the guard aborted the request to prevent a duplicate. If the error says that
+// reason returns errResendPrevented if the guard aborted the request to prevent a duplicate. If the error says that
 // net/http could not retry after another error, reason returns the other error. Otherwise, reason returns err
 // unchanged.
 func (g *resendGuard) reason(err error) error {

@@ -74,7 +74,7 @@ func contactSchema(description string) *jsonschema.Schema {
 		"id":    integer("The contact's id.", 0),
 		"email": text("The email address."),
 		"status": text("The status: " + statuses() + "; other values are possible. A pending contact has not confirmed yet, " +
-			"and a spam contact has reported email as spam. Only active contacts receive email."),
+			"and a spam contact has reported email as spam. Only active contacts receive marketing email."),
 		"subscribed_on":     text("The time when the contact subscribed to the list, in UTC."),
 		"custom_attributes": textsByName("The custom attributes of the contact."),
 		"tags":              texts("The tags of the contact."),

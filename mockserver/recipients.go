@@ -62,7 +62,7 @@ func (s *Server) GlobalUnsubscribe(emailID string) error {
 // the message is not a confirmation email, Confirm returns an error.
 func (s *Server) Confirm(emailID string) error { return s.engine.Platform.Confirm(emailID) }
 
-// MagicDomain is the domain (mock.test) of the mailbox simulator. Recipients in this
+// MagicDomain is the domain (mock.test) of the test addresses. Recipients in this
 // domain react to each message automatically. The local part of the address selects the
 // reaction:
 //

@@ -78,7 +78,7 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 	t := &transaction{owned: true}
 	var err error
 	if t.Tx, err = s.pool.Begin(ctx); err != nil {
-		return err
+		return wrapError(err)
 	}
 	defer func() { _ = endTx(ctx, t.Rollback) }() // even after a panic; does nothing after the commit
 	err = fn(context.WithValue(ctx, txKey{s}, t), s.newItemTx(t.Tx))
@@ -86,7 +86,7 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 		err = ctx.Err()
 	}
 	if err == nil {
-		err = endTx(ctx, t.Commit)
+		err = wrapError(endTx(ctx, t.Commit))
 	}
 	if err != nil {
 		return err

@@ -12,8 +12,8 @@
 //
 // After the last step, the faults end, and the invariants must hold: for example, no event is lost.
 //
-//	go test ./internal/tests/simulation                                              # 100 plans
-//	go test ./internal/tests/simulation -run TestInvariants -rapid.checks 3000       # as .ci/run does
+//	go test ./internal/tests/simulation                                         # 100 plans, as .ci/run does
+//	go test ./internal/tests/simulation -run TestInvariants -rapid.checks 5000  # as .ci/soak does
 //
 // # How to read a failure
 //

@@ -84,7 +84,7 @@ func (t *tx) deliverUnlessRejected(m *message, l *list, c *contact) {
 	t.deliver(m)
 }
 
-// internalError returns the error that a magic address or a fault rule causes before
+// internalError returns the error that a test address or a fault rule causes before
 // the message is queued, or "" if there is none.
 func (t *tx) internalError(m *message) string {
 	if words := testAddressWords(m.To); words != nil && words[0] == "error" {

@@ -151,7 +151,7 @@ func update[In, Out any](ctx context.Context, p *Platform, in In, operate func(*
 	return operation(ctx, p, p.transact, in, operate)
 }
 
-// view is like update, but operate() only reads records.
+// view is like update, but operate() only reads records. It may change the lookup limit, which is not a record.
 func view[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (Out, error) {
 	return operation(ctx, p, p.withLock, in, operate)
 }

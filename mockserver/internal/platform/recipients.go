@@ -41,7 +41,7 @@ func testAddressWords(address string) []string {
 	return strings.Split(local, "+")
 }
 
-// simulateTestAddress simulates the actions of a recipient in the magic domain.
+// simulateTestAddress simulates the actions of a recipient with a test address.
 func (t *tx) simulateTestAddress(m *message) {
 	words := testAddressWords(m.To)
 	if words == nil {
