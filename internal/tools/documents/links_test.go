@@ -149,3 +149,27 @@ func TestDocLinks(t *testing.T) {
 		t.Errorf("found %d links, which are too few", links)
 	}
 }
+
+var identifier = regexp.MustCompile(`\w+`)
+
+// TestNamedIdentifiers: comments of Go code contain no name that occurs nowhere else, for example after a renaming.
+func TestNamedIdentifiers(t *testing.T) {
+	line := regexp.MustCompile(`(?m)^\s*//.*$`)
+	name := regexp.MustCompile(`(?:^|[^\w./-])([a-z]+[A-Z]\w*)`)
+	placeholders := []string{"macOS", "operationIds", "readT", "uXXXX"}
+	known := map[string]bool{}
+	for _, extension := range []string{".go", ".js", ".ts", ".yaml", ".yml", ".json", ".mod"} {
+		for _, file := range files(t, extension) {
+			for _, word := range identifier.FindAllString(line.ReplaceAllString(read(t, file), ""), -1) {
+				known[word] = true
+			}
+		}
+	}
+	for _, file := range files(t, ".go") {
+		for _, comment := range line.FindAllString(read(t, file), -1) {
+			for _, m := range name.FindAllStringSubmatch(comment, -1) {
+				assert.True(t, known[m[1]] || slices.Contains(placeholders, m[1]), "%s: no code contains %s, unlike%s", file, m[1], comment)
+			}
+		}
+	}
+}
