@@ -267,3 +267,45 @@ func TestOutcomeRecorded(t *testing.T) {
 		assert.Contains(t, f.got(), "sent ada@example.org 1")
 	})
 }
+
+// TestUnreadableItem: if the state of a key is missing, or a value cannot be decoded, the Room neither sends nor deletes
+// the email, and sends the other emails.
+func TestUnreadableItem(t *testing.T) {
+	e := email("ada@example.org", "1")
+	state, submission := encode(mailValue{State: queued}), encode(mailValue{Submission: &e})
+	for name, items := range map[string][]Item{
+		"no state":         {{Kind: kindSend, Key: "1", Value: submission}},
+		"unreadable state": {{Kind: kindMail, Key: "1", Value: []byte(`{"state":1}`)}, {Kind: kindSend, Key: "1", Value: submission}},
+		"unreadable email": {{Kind: kindMail, Key: "1", Value: state}, {Kind: kindSend, Key: "1", Value: []byte(`[]`)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, f *fixture) {
+				put := func(it Item) {
+					require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error { return tx.Put(ctx, it) }))
+				}
+				for _, it := range items {
+					if it.Kind == kindSend {
+						it.Due = time.Now()
+					}
+					put(it)
+				}
+				f.start(func(o *Options) { o.Workers = 1 })
+				f.enqueue("2", "ada@example.org")
+				time.Sleep(3 * time.Hour)
+				assert.Equal(t, []string{"sent ada@example.org 2"}, f.got())
+				assert.Equal(t, 1, len(f.platform.Outbox()))
+
+				require.NoError(t, f.room.update(t.Context(), func(s *storeTx) {
+					_, found := s.get(kindSend, "1")
+					assert.True(t, found, "the email is stored")
+				}))
+				put(Item{Kind: kindMail, Key: "1", Value: state})
+				if name == "unreadable email" {
+					put(Item{Kind: kindSend, Key: "1", Due: time.Now(), Value: submission})
+				}
+				time.Sleep(2 * time.Hour)
+				assert.Equal(t, []string{"sent ada@example.org 2", "sent ada@example.org 1"}, f.inOrder())
+			})
+		})
+	}
+}
