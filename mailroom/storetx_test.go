@@ -1,10 +1,12 @@
 package mailroom
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestStoredFormat: the values of items keep their format, because processes of several releases share a store. The queries of
@@ -43,4 +45,61 @@ func TestStoredFormat(t *testing.T) {
 	assert.Equal(t, []string{
 		"send", "hook", "unknown", "to:ada@example.org", "id:1", "send:k", "576f0052a826e12edcd9b7378fa4334d77d6be95f2dc75f3891cbeab671de016",
 	}, keys)
+}
+
+// TestUndecodable: items that cannot be decoded do not block the others.
+func TestUndecodable(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		for _, kind := range []string{kindNotice, kindSend, kindMail, kindLookup} {
+			require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
+				return tx.Put(ctx, Item{Kind: kind, Key: "bad", Due: time.Now(), Value: []byte(`"?"`)})
+			}))
+		}
+		f.start()
+		f.enqueue("1", "bounce+hb@mock.test")
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"sent bounce+hb@mock.test 1", "hard_bounce bounce+hb@mock.test 1"}, f.inOrder())
+	})
+}
+
+// TestUnreadableItem: if the state of a key is missing, or a value cannot be decoded, the Room neither sends nor deletes
+// the email, and sends the other emails.
+func TestUnreadableItem(t *testing.T) {
+	e := email("ada@example.org", "1")
+	state, submission := encode(mailValue{State: queued}), encode(mailValue{Submission: &e})
+	for name, items := range map[string][]Item{
+		"no state":         {{Kind: kindSend, Key: "1", Value: submission}},
+		"unreadable state": {{Kind: kindMail, Key: "1", Value: []byte(`{"state":1}`)}, {Kind: kindSend, Key: "1", Value: submission}},
+		"unreadable email": {{Kind: kindMail, Key: "1", Value: state}, {Kind: kindSend, Key: "1", Value: []byte(`[]`)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, f *fixture) {
+				put := func(it Item) {
+					require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error { return tx.Put(ctx, it) }))
+				}
+				for _, it := range items {
+					if it.Kind == kindSend {
+						it.Due = time.Now()
+					}
+					put(it)
+				}
+				f.start(func(o *Options) { o.Workers = 1 })
+				f.enqueue("2", "ada@example.org")
+				time.Sleep(3 * time.Hour)
+				assert.Equal(t, []string{"sent ada@example.org 2"}, f.got())
+				assert.Equal(t, 1, len(f.platform.Outbox()))
+
+				require.NoError(t, f.room.update(t.Context(), func(s *storeTx) {
+					_, found := s.get(kindSend, "1")
+					assert.True(t, found, "the email is stored")
+				}))
+				put(Item{Kind: kindMail, Key: "1", Value: state})
+				if name == "unreadable email" {
+					put(Item{Kind: kindSend, Key: "1", Due: time.Now(), Value: submission})
+				}
+				time.Sleep(2 * time.Hour)
+				assert.Equal(t, []string{"sent ada@example.org 2", "sent ada@example.org 1"}, f.inOrder())
+			})
+		})
+	}
 }

@@ -1,0 +1,28 @@
+package mailroom
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/webhook"
+)
+
+func TestNewInvalid(t *testing.T) {
+	c := need(client.New(client.Config{BaseURL: "https://example.com", Token: "t"}))(t)
+	ok := Options{OnNotice: func(context.Context, Notice) error { return nil }}
+	for name, change := range map[string]func(*Options){
+		"OnNotice must not be nil": func(o *Options) { o.OnNotice = nil },
+		"Webhook.Once must be nil": func(o *Options) { o.Webhook.Once = webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}) },
+		"must not be negative":     func(o *Options) { o.Pause = -1 },
+	} {
+		opts := ok
+		change(&opts)
+		_, err := New(c, NewMemoryStore(), opts)
+		require.ErrorContains(t, err, name)
+	}
+	_, err := New(nil, NewMemoryStore(), ok)
+	require.ErrorContains(t, err, "must not be nil")
+}

@@ -1,0 +1,79 @@
+package mailroom
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/client"
+)
+
+// TestEnqueueAt: an email is sent at its time, or immediately if it has none.
+func TestEnqueueAt(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		require.NoError(t, f.room.EnqueueAt(t.Context(), time.Now().Add(time.Hour), "1", email("ada@example.org", "1")))
+		time.Sleep(59 * time.Minute)
+		assert.Equal(t, 0, len(f.platform.Outbox()))
+		time.Sleep(2 * time.Minute)
+		assert.Equal(t, 1, len(f.platform.Outbox()))
+		require.NoError(t, f.room.EnqueueAt(t.Context(), time.Time{}, "2", email("ada@example.org", "2")))
+		time.Sleep(time.Second)
+		assert.Equal(t, 2, len(f.platform.Outbox()))
+	})
+}
+
+// TestEnqueueInTransaction: an email of a transaction that is rolled back is not sent, and keys and ids can be unusual.
+func TestEnqueueInTransaction(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		rollback := errors.New("the order is invalid")
+		require.ErrorIs(t, f.store.Update(t.Context(), func(ctx context.Context, _ Tx) error {
+			return errors.Join(f.room.Enqueue(ctx, "1", email("ada@example.org", "1")), rollback)
+		}), rollback)
+		for _, key := range []string{"", "a\x00", "\xff", string(make([]byte, 251))} {
+			require.ErrorContains(t, f.room.Enqueue(t.Context(), key, email("ada@example.org", "1")), "mailroom: key must be")
+		}
+		time.Sleep(time.Minute)
+		assert.Equal(t, 0, len(f.platform.Outbox()))
+		assert.Empty(t, f.got())
+		assert.LessOrEqual(t, len(refOfAddress(string(make([]byte, 300)))), 255)
+	})
+}
+
+// TestInvalidText: an email whose text would change is not enqueued.
+func TestInvalidText(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.room = need(New(f.c, f.store, f.opts))(t)
+		for _, change := range []func(*client.EmailSubmission){
+			func(e *client.EmailSubmission) { e.To = "jos\xe9@example.org" },
+			func(e *client.EmailSubmission) { e.Content.Text = "\xed\xa0\x80" }, // a surrogate
+			func(e *client.EmailSubmission) {
+				e.CustomAttributes = client.Attributes{{Name: "a", Value: "b"}, {Name: "c", Value: "\xff"}}
+			},
+		} {
+			e := email("ada@example.org", "1")
+			change(&e)
+			assert.ErrorContains(t, f.room.Enqueue(t.Context(), "1", e), `all text of the email with the key "1" must be UTF-8`)
+		}
+	})
+}
+
+// TestRejectedKey: the key of an email that was not sent can be used again.
+func TestRejectedKey(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		require.NoError(t, f.room.Suppress(t.Context(), "ada@example.org"))
+		f.enqueue("1", "ada@example.org")
+		time.Sleep(time.Second)
+		require.NoError(t, f.room.Unsuppress(t.Context(), "ada@example.org"))
+		f.enqueue("1", "ada@example.org")
+		require.NoError(t, f.room.Enqueue(t.Context(), "2", email("no address", "2")))
+		time.Sleep(time.Second)
+		assert.Equal(t, []string{"failed no address 2", "rejected ada@example.org 1", "sent ada@example.org 1"}, f.got())
+	})
+}
