@@ -23,11 +23,11 @@ type IterOption func(*iterOptions)
 // and may send up to n unnecessary requests at the end. The default is 0. Prefetching starts
 // after the first page.
 //
-// The platform may handle prefetched requests in any order, so an item that is added in the
-// meantime could hide another item. Therefore the iterator requests the first page again at
-// the end. If items were added in front of the list, the iteration ends with
-// [ErrListChanged]. If the Sort parameter is set, items may be added anywhere, so Prefetch
-// has no effect.
+// The platform may handle prefetched requests in any order. If an item is added in front of
+// the list in the meantime, the other items move to later pages, and the iteration can miss
+// an item. Therefore, the iterator requests the first page again at the end. If items were
+// added, the iteration ends with [ErrListChanged]. If the Sort parameter is set, items may be
+// added anywhere in the list, which the first page does not show, so Prefetch has no effect.
 func Prefetch(n int) IterOption { return func(o *iterOptions) { o.lookahead = max(n, 0) } }
 
 type iterOptions struct {
@@ -172,9 +172,13 @@ func mayHavePages(c jsonscan.Cursor) (more bool) {
 //
 // The response to the request for page n can have another cause than the end of the list: a
 // proxy may have refused the request, or items may have been added at the beginning of the
-// list. Therefore, if the total number of items is unknown, isAfterLast checks again. It
-// requests the previous page again. If page n was refused, it then requests page n again; if
-// page n repeated an earlier page, it requests page n+1.
+// list. Therefore, if the total number of items is unknown, isAfterLast sends two more
+// requests:
+//
+//   - First, it requests the previous page again, which must be unchanged.
+//   - If page n was refused, it then requests page n again, which must be refused again. If
+//     page n repeated an earlier page, it requests page n+1, which must be refused, be empty
+//     or contain the same items as page n.
 func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 	items, _ := f.page.items()
 	w, refused := &i.checker, isRejection(f.err)

@@ -90,8 +90,9 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 // instead of logging them. A webhook is old if it is not archived, has the same URL and at
 // least one of the events, and precedes the current webhook in the list. If the platform
 // lists webhooks in creation order, old webhooks therefore belong to earlier releases.
-// However, if you archive the webhook of a running release, its processes get a new
-// webhook. Then even the webhooks of later releases precede it, and count as old.
+// However, if you archive the webhook of a running release, the processes of this release
+// create a new webhook at their next call. The webhooks of later releases then precede
+// this new webhook in the list, so they count as old too.
 func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current Webhook, old []WebhookSummary, err error) {
 	return s.ensure(ctx, webhook, "")
 }

@@ -93,6 +93,6 @@
 //
 // The Room archives the old webhook when no process has used the webhook for 8 hours. This does not
 // include times without any process, because the platform may still have to deliver events of these
-// times. If the URL changed, the application must pass requests for the old URL to
-// the Room too, until the Room has archived the old webhook.
+// times. If the URL changed, the application must pass requests for the old URL to the Room too,
+// until the Room has archived the old webhook.
 package mailroom
