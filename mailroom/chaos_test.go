@@ -162,25 +162,6 @@ func changeMail(it *Item, change func(*mailValue)) {
 	}
 }
 
-// process is the store of a process that can be killed. A killed process writes nothing more.
-type process struct {
-	*MemoryStore
-	bug  func(Tx) Tx
-	dead atomic.Bool
-}
-
-func (p *process) Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
-	return p.MemoryStore.Update(ctx, func(ctx context.Context, tx Tx) error {
-		if err := fn(ctx, p.bug(tx)); err != nil {
-			return err
-		}
-		if p.dead.Load() {
-			return errors.New("killed")
-		}
-		return nil
-	})
-}
-
 const (
 	chaosEmails = 60
 	seeds       = 10
@@ -212,20 +193,22 @@ func chaos(t *testing.T, seed uint64, bug func(Tx) Tx) (violations []string) {
 	return violations
 }
 
-func (r *chaosRun) start() (*Room, *process) {
-	p := &process{MemoryStore: r.store, bug: r.bug}
+// start starts a process. After kill, the process writes nothing more.
+func (r *chaosRun) start() (room *Room, kill func()) {
+	var dead atomic.Bool
+	store := &testStore{MemoryStore: r.store, change: r.bug, fails: dead.Load}
 	quiet := slog.New(slog.DiscardHandler)
 	c := need(client.New(client.Config{
 		BaseURL: r.platform.URL(), Token: r.platform.Token(), Logger: quiet,
 		HTTPClient: &http.Client{Transport: slowTransport{r.platform.Transport(), time.Second}}, // so processes are killed during a request
 	}))(r.t)
-	room := need(New(c, p, Options{
+	room = need(New(c, store, Options{
 		URL: "http://app.test/hook", List: "Orders", Logger: quiet, Pause: time.Second, OnNotice: r.onNotice,
 	}))(r.t)
 	room.pollInterval = 5 * time.Second // so that the test is fast
 	r.platform.SetTarget("app.test", room)
 	room.Start()
-	return room, p
+	return room, func() { dead.Store(true) }
 }
 
 func (r *chaosRun) onNotice(ctx context.Context, n Notice) error {
@@ -260,7 +243,7 @@ func (r *chaosRun) injectAll() {
 // run sends emails with faults, ends the faults, and waits until everything is done. Each third email bounces, and the
 // others share addresses.
 func (r *chaosRun) run() {
-	first, p := r.start()
+	first, kill := r.start()
 	second, _ := r.start()
 	time.Sleep(5 * time.Second)
 	r.injectAll()
@@ -276,13 +259,13 @@ func (r *chaosRun) run() {
 		}
 		switch r.rnd.IntN(10) {
 		case 0: // killed
-			p.dead.Store(true)
+			kill()
 			killed := first
 			go func() { _ = killed.Close() }()
-			first, p = r.start()
+			first, kill = r.start()
 		case 1: // replaced by another release
 			require.NoError(r.t, first.Close())
-			first, p = r.start()
+			first, kill = r.start()
 		}
 	}
 	time.Sleep(10 * time.Minute)

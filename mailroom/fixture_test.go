@@ -162,37 +162,29 @@ func (f *fixture) claimed(key string) (m mailValue) {
 	return m
 }
 
-// faultyStore is a store whose commits can fail.
-type faultyStore struct {
+// testStore is a store whose transactions a test changes, and whose commits can fail. Each function can be nil.
+type testStore struct {
 	*MemoryStore
-	fails func() bool     // before the commit
-	ended func(err error) // after the transaction
+	change func(Tx) Tx     // returns the transaction that the Room gets
+	fails  func() bool     // reports whether the commit fails
+	ended  func(err error) // is called after the transaction
 }
 
-func newFaultyStore() *faultyStore {
-	return &faultyStore{NewMemoryStore(), func() bool { return false }, func(error) {}}
-}
-
-func (s *faultyStore) Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
+func (s *testStore) Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
 	err := s.MemoryStore.Update(ctx, func(ctx context.Context, tx Tx) error {
+		if s.change != nil {
+			tx = s.change(tx)
+		}
 		if err := fn(ctx, tx); err != nil {
 			return err
 		}
-		if s.fails() {
+		if s.fails != nil && s.fails() {
 			return errors.New("commit failed")
 		}
 		return nil
 	})
-	s.ended(err)
+	if s.ended != nil {
+		s.ended(err)
+	}
 	return err
-}
-
-// interceptedStore is a store whose transactions a test changes.
-type interceptedStore struct {
-	*MemoryStore
-	change func(Tx) Tx
-}
-
-func (s interceptedStore) Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
-	return s.MemoryStore.Update(ctx, func(ctx context.Context, tx Tx) error { return fn(ctx, s.change(tx)) })
 }

@@ -173,7 +173,7 @@ func TestResponseBetweenQueries(t *testing.T) {
 			queries := -1000
 			var m mailValue
 			var id string
-			f.store = interceptedStore{NewMemoryStore(), func(tx Tx) Tx {
+			f.store = &testStore{MemoryStore: NewMemoryStore(), change: func(tx Tx) Tx {
 				return callAfterQuery{tx, func(ctx context.Context, _ string) {
 					if queries++; queries == after+1 {
 						assert.NoError(t, f.room.storeResult(ctx, "1", m, client.SubmittedEmail{ID: id}, nil))

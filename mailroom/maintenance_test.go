@@ -45,7 +45,7 @@ func TestReschedule(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		n := 0
 		memory := NewMemoryStore()
-		f.store = interceptedStore{memory, func(tx Tx) Tx { return putCounter{tx, &n} }}
+		f.store = &testStore{MemoryStore: memory, change: func(tx Tx) Tx { return putCounter{tx, &n} }}
 		f.room = need(New(f.c, f.store, f.opts))(t)
 		queued := time.Now()
 		for _, key := range []string{"1", "2", "3"} {

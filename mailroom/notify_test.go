@@ -11,7 +11,7 @@ import (
 // TestFailedCommit: a notice whose transaction is not committed waits longer and longer, and does not block the others.
 func TestFailedCommit(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		s := newFaultyStore()
+		s := &testStore{MemoryStore: NewMemoryStore()}
 		f.store = s
 		bad, calls := false, 0
 		s.fails = func() bool { was := bad; bad = false; return was }

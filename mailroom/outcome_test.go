@@ -49,7 +49,7 @@ func TestInternalError(t *testing.T) {
 // TestLaterOutcome: an outcome that follows while OnNotice fails for the earlier outcome is not lost.
 func TestLaterOutcome(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		s := newFaultyStore()
+		s := &testStore{MemoryStore: NewMemoryStore()}
 		f.store = s
 		failures := 0
 		f.fail = func(n Notice) bool {
@@ -75,7 +75,7 @@ func TestLaterOutcome(t *testing.T) {
 // TestOutcomeRecorded: an outcome is recorded after a failure of the store that is longer than the lease.
 func TestOutcomeRecorded(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		s := newFaultyStore()
+		s := &testStore{MemoryStore: NewMemoryStore()}
 		f.store = s
 		var up atomic.Bool
 		s.fails = func() bool { return !up.Load() && len(f.platform.Outbox()) > 0 }

@@ -69,19 +69,11 @@ func TestWorkKinds(t *testing.T) {
 	})
 }
 
-// jobs is a store with a job queue. Its jobs are repeated, early or late.
-type jobs struct {
-	*MemoryStore
-	work func(kind, key string)
-}
-
-func (j *jobs) Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
-	return j.MemoryStore.Update(ctx, func(ctx context.Context, tx Tx) error { return fn(ctx, jobsTx{tx, j}) })
-}
-
+// jobsTx is a transaction of a store with a job queue. Its jobs are repeated, early or late.
 type jobsTx struct {
 	Tx
-	j *jobs
+	store *MemoryStore
+	work  func(kind, key string)
 }
 
 func (tx jobsTx) Insert(ctx context.Context, it Item) (bool, error) {
@@ -99,9 +91,9 @@ func (tx jobsTx) Put(ctx context.Context, it Item) error {
 
 func (tx jobsTx) add(ctx context.Context, it Item) {
 	if it.IsWork() {
-		tx.j.AfterCommit(ctx, func() {
+		tx.store.AfterCommit(ctx, func() {
 			for _, d := range []time.Duration{-100 * time.Millisecond, 0, time.Second} {
-				time.AfterFunc(time.Until(it.Due.Add(d)), func() { tx.j.work(it.Kind, it.Key) })
+				time.AfterFunc(time.Until(it.Due.Add(d)), func() { tx.work(it.Kind, it.Key) })
 			}
 		})
 	}
@@ -113,7 +105,7 @@ func TestExternal(t *testing.T) {
 		f.start()
 		require.NoError(t, f.room.Close())
 		f.enqueue("0", "ada@example.org")
-		f.store = &jobs{f.store.(*MemoryStore), func(kind, key string) {
+		work := func(kind, key string) {
 			for {
 				wait, err := f.room.Work(t.Context(), kind, key)
 				if err == nil && wait == 0 || errors.Is(err, ErrClosed) {
@@ -121,7 +113,9 @@ func TestExternal(t *testing.T) {
 				}
 				time.Sleep(max(wait, time.Second))
 			}
-		}}
+		}
+		memory := f.store.(*MemoryStore)
+		f.store = &testStore{MemoryStore: memory, change: func(tx Tx) Tx { return jobsTx{tx, memory, work} }}
 		calls := 0
 		f.fail = func(Notice) bool { calls++; return calls < 3 }
 		f.start(func(o *Options) { o.External = true })

@@ -26,7 +26,7 @@ func TestSendTimeout(t *testing.T) {
 // TestLateClaim: a request does not begin after the time for its claim and for the request.
 func TestLateClaim(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		s := newFaultyStore()
+		s := &testStore{MemoryStore: NewMemoryStore()}
 		f.store = s
 		f.start()
 		require.NoError(t, f.room.Close())

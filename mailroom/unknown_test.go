@@ -106,7 +106,7 @@ func TestUnknownLocksNothing(t *testing.T) {
 		f.loseResponses(1)
 		f.enqueue("1", "ada@example.org")
 		time.Sleep(time.Minute)
-		hidden := interceptedStore{f.store.(*MemoryStore), func(tx Tx) Tx {
+		hidden := &testStore{MemoryStore: f.store.(*MemoryStore), change: func(tx Tx) Tx {
 			return buggyTx{Tx: tx, hide: func(kind, _ string) bool { return kind == kindMail || kind == kindUnknown }}
 		}}
 		room := need(New(f.c, hidden, f.opts))(t)
