@@ -17,9 +17,9 @@ const (
 )
 
 // hookValue is the value of an item of the kind "hook". A process that uses the webhook sets
-// MinutesLeft to archiveAfterMinutes, and the other processes reduce it every minute. At 0,
-// they archive the webhook. The time without any process does not count, because the platform
-// may still have to deliver the events of this time.
+// MinutesLeft to archiveAfterMinutes. Processes that use another webhook reduce MinutesLeft every
+// minute, and archive the webhook when it is 0. While no process runs, MinutesLeft does not
+// change, because the platform may still have to deliver the events of this time.
 type hookValue struct {
 	URL         string `json:"url"`
 	MinutesLeft int    `json:"minutes_left"`
