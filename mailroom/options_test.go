@@ -4,9 +4,11 @@ import (
 	"context"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/webhook"
 )
 
@@ -25,4 +27,15 @@ func TestNewInvalid(t *testing.T) {
 	}
 	_, err := New(nil, NewMemoryStore(), ok)
 	require.ErrorContains(t, err, "must not be nil")
+}
+
+// TestDefaultEvents: DefaultEvents contains each event, except the events that are omitted on purpose.
+func TestDefaultEvents(t *testing.T) {
+	omitted := []events.Name{
+		// These events need no notice, because they report neither a failure nor a wish of a recipient.
+		events.NameContactAdded, events.NameCampaignSent, events.NameCampaignScheduled,
+		// Contact.Unsubscribed reports the same unsubscriptions. OnNotice would receive two notices about each.
+		events.NameEmailUnsubscribed, events.NameContactRemoved,
+	}
+	assert.ElementsMatch(t, events.Names(), append(DefaultEvents(), omitted...))
 }
