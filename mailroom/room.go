@@ -95,12 +95,13 @@ func (r *Room) start() {
 // which [Item.IsWork] returns true, when the time of the item (its field Due) has come. The
 // queue must call Work again later in two cases:
 //
-//   - If wait is positive, the item still has work to do, after this time.
+//   - If wait is positive, the item has more work to do. Call Work after this time.
 //   - If err is not nil, Work could not finish. The error is from the store,
-//     [ErrNotConnected], [ErrClosed] or the end of ctx, so a later call can succeed.
+//     [ErrNotConnected], [ErrClosed] or the end of ctx, so a later call can succeed, for
+//     example in another process.
 //
-// If an item has a kind without work, for example a suppressed address, every call returns
-// an error. Do not call Work for such an item.
+// Do not call Work for an item whose kind has no work, for example a suppressed address,
+// because each call returns an error.
 func (r *Room) Work(ctx context.Context, kind, key string) (wait time.Duration, err error) {
 	if err := r.beginCall(); err != nil {
 		return 0, err

@@ -43,7 +43,7 @@ func (r *Room) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 // ensureWebhook finds or creates the webhook, and loads the secrets. It stores the older
-// webhooks with the same URL, so that archiveUnusedWebhook archives them.
+// webhooks with the same URL, because archiveUnusedWebhook must archive them later.
 func (r *Room) ensureWebhook(ctx context.Context) error {
 	if r.opts.URL == "" {
 		return nil

@@ -32,9 +32,9 @@
 //
 // # Jobs
 //
-// An item of the Store is, for example, an email to send. Each item with work to do has one
-// job in River. The Store inserts the job in the transaction that stores the item, so
-// neither exists without the other. These rules apply to a job:
+// An item of the Store is, for example, an email to send. Each item with work to do has a job
+// in River. The Store inserts the job in the transaction that stores the item, so after a
+// rollback or a crash, neither exists without the other. These rules apply to a job:
 //
 //   - If the work must wait, for example because the platform is down, River snoozes the
 //     job. This does not count as an attempt, so River does not discard the job.
