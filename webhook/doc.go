@@ -70,11 +70,11 @@
 //
 // The default store, [MemoryOnce], works within one process. To share handled events between processes,
 // or to keep them after a restart, use an external store, such as a database. If a process crashes after
-// a call to the function and before the write to the store, the event is handled again. Only a store that
-// shares a transaction with the function prevents this.
+// a call to the function and before the store has recorded the event, the event is handled again. This
+// cannot happen with a store that records the event in the database transaction of the function.
 //
-// The function has 10 seconds to return. Then the platform closes the connection, and retries the
-// delivery later. Most servers cancel the context of the function when the connection is closed.
+// The function has 10 seconds to return. After this time, the platform closes the connection, and
+// retries the delivery later. Most servers cancel the context of the function when the connection is closed.
 // For other servers, set [Options].Timeout. If a retry arrives while the function still runs, the
 // response to the retry is 503. Use a queue for work that can exceed 10 seconds.
 //

@@ -31,8 +31,9 @@ type Once interface {
 	//     ErrInFlight.
 	//   - ctx is canceled or expires before fn is called, or the store fails: Do
 	//     returns false and an error.
-	//   - A call with another key is in progress: Do does not wait. If the store has
-	//     one writer, Do may wait for the other fn, but not longer.
+	//   - A call with another key is in progress: Do does not wait. However, if the store
+	//     allows only one writer at a time, Do may wait until the fn of the other call
+	//     has returned.
 	//   - fn returns nil, but the store cannot record the key: Do returns true and
 	//     an error, and the key is free again.
 	//
