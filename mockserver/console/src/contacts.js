@@ -1,6 +1,7 @@
 // The contacts in the lists of the account.
 import { h, useEffect, useRef, useState } from './vendor/preact.js';
 import { call, everyPage, everyRecord, queryOf, useFetch } from './api.js';
+import { state } from './contactstatus.js';
 import { Create, words } from './create.js';
 import { Import, batch, pasted } from './import.js';
 import { setParams, go, link, useParam, useSearch } from './place.js';
@@ -10,7 +11,7 @@ import { whenUnix } from './time.js';
 import { attempt, Doing } from './actions.js';
 import { optionsOf, Search, Select } from './controls.js';
 import { idOf } from './copy.js';
-import { chip, counted, empty, icon, key, loading, loadingFailed, pairs, press, seen, tags } from './elements.js';
+import { counted, empty, icon, key, loading, loadingFailed, pairs, press, seen, tags } from './elements.js';
 import { Heading, Split } from './layout.js';
 import { Pager, usePages, useRanOut } from './pager.js';
 import { AcceptPolicy, NewContact, NewList, attributes } from './lists.js';
@@ -25,18 +26,6 @@ const { a, article, div, header, p, span, strong } = tags;
 const perPage = 50;
 /** The maximum number of contacts that a part of an address finds. */
 const most = 200;
-
-/** @type {Record<string, [string, string]>} */
-const tones = {
-  active: ['ok', 'check'],
-  pending: ['warn', 'clock'],
-  unsubscribed: ['', 'exit'],
-  deleted: ['', 'trash'],
-  spam: ['bad', 'warn'],
-  bounced: ['bad', 'cross'],
-};
-/** The status of a contact. @param {{status: string}} c */
-export const state = c => chip(...(tones[c.status] ?? ['info', '']), c.status);
 
 /** @type {[string, string][]} */
 const sorts = [

@@ -2,6 +2,7 @@
 import { h } from './vendor/preact.js';
 import { call, queryOf, useFetch } from './api.js';
 import { Whole, legend } from './chart.js';
+import { contactStatuses } from './contactstatus.js';
 import { Create, words } from './create.js';
 import { Import, contactsPart, importInto, imported, pasted, rejected } from './import.js';
 import { useSearch } from './place.js';
@@ -15,9 +16,6 @@ import { Page } from './layout.js';
 /** @import { Counts, Fetched } from './types.js' */
 /** @typedef {{id: string, name: string, policy_accepted: boolean, created_on: string, contacts: Counts}} List */
 const { a, div, li, p, strong, ul } = tags;
-
-/** @type {Record<string, string>} the colors of statuses */
-const colors = { active: 'ok', pending: 'warn', unsubscribed: 'mid', bounced: 'bad', spam: 'worse', deleted: 'gone' };
 
 export function Lists() {
   useSession();
@@ -74,7 +72,7 @@ function Card({ l, reload }) {
       ' · ',
       counted(all, 'contact'),
     ),
-    h(Whole, { parts: counts.map(([s, n]) => [s, n, colors[s] ?? 'bad']) }),
+    h(Whole, { parts: counts.map(([s, n]) => [s, n, contactStatuses[s].color]) }),
     ul(
       { class: 'standing' },
       counts
@@ -84,7 +82,7 @@ function Card({ l, reload }) {
             { key: s },
             a(
               { href: `#/contacts/${l.id}?status=${s}` },
-              legend(colors[s] ?? 'bad', s),
+              legend(contactStatuses[s].color, s),
               strong({ class: 'num' }, num(n)),
             ),
           ),

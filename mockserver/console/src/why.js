@@ -1,7 +1,7 @@
 // Why an address got no email: rejected and failed emails, the suppression list, and the status of its contacts. Also
 // names of records.
 import { call, useFetch } from './api.js';
-import { state } from './contacts.js';
+import { state } from './contactstatus.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
 import { matching } from './suppressed.js';
 import { when, whenUnix } from './time.js';

@@ -3069,578 +3069,23 @@ var Edit = ({ t, reload }) => createElement(Create, {
   }
 });
 
-// src/import.js
-var { li: li3, p: p5, ul: ul2 } = tags;
-var batch = 1e3;
-var newlines = (text2) => text2.match(/\r?\n|\r/g)?.length ?? 0;
-function cells(text2) {
-  const separator = /^(?:"(?:[^"]|"")*"|[^",;\t\n])*([,;\t])/.exec(text2)?.[1] ?? ",";
-  const cell = new RegExp(
-    `("(?:[^"]|"")*"|[^"${separator}\\r\\n][^${separator}\\r\\n]*|)(${separator}|\\r?\\n|\\r|$)`,
-    "gy"
-  );
-  const rows = [{ line: 1, row: (
-    /** @type {string[]} */
-    []
-  ) }];
-  let line = 1;
-  for (const [all, value, end] of text2.matchAll(cell)) {
-    rows.at(-1).row.push(
-      (value[0] === '"' ? value.slice(1, -1).replaceAll('""', '"') : value).trim()
-    );
-    if (!all) break;
-    line += newlines(all);
-    if (end !== separator) rows.push({ line, row: [] });
-  }
-  return rows.filter(({ row: row10 }) => row10.some(Boolean));
-}
-function entry(names, row10) {
-  const of = (name4) => row10[names.findIndex((n) => n.toLowerCase() === name4)] ?? "";
-  const own = names.flatMap(
-    (name4, n) => /^(email|tags|interests|)$/i.test(name4) || !row10[n] ? [] : [{ name: name4, value: row10[n] }]
-  );
-  const list = (name4) => words(of(name4).replaceAll(/[;|]/g, ","));
-  return {
-    email: of("email"),
-    ...list("tags").length && { tags: list("tags") },
-    ...list("interests").length && { interests: list("interests") },
-    ...own.length && { custom_attributes: own }
-  };
-}
-function contactsIn(text2) {
-  const [names, ...rows] = cells(text2.replace(/^\ufeff/, ""));
-  if (names?.row.some((n) => n.toLowerCase() === "email"))
-    return rows.map(({ line, row: row10 }) => ({ line, contact: entry(names.row, row10) }));
-  return text2.split(/\r?\n|\r/).flatMap(
-    (part, n) => (part.match(/[^\s,;<>()"]+@[^\s,;<>()"]+/g) ?? []).map((email) => ({ line: n + 1, contact: { email } }))
-  );
-}
-var note = (text2) => text2.trim() ? `${counted(contactsIn(text2).length, "contact")} found.` : "One address per line, or CSV with an email column. The tags and interests columns contain lists. Other columns are attributes.";
-var contactsPart = {
-  name: "contacts",
-  label: "Contacts",
-  kind: "area",
-  file: ".csv,.txt,text/csv,text/plain",
-  hint: "email,first_name\nada@example.org,Ada",
-  note,
-  aside: true
+// src/contactstatus.js
+var contactStatuses = {
+  active: { tone: "ok", icon: "check", color: "ok" },
+  pending: { tone: "warn", icon: "clock", color: "warn" },
+  unsubscribed: { tone: "", icon: "exit", color: "mid" },
+  deleted: { tone: "", icon: "trash", color: "gone" },
+  spam: { tone: "bad", icon: "warn", color: "worse" },
+  bounced: { tone: "bad", icon: "cross", color: "bad" }
 };
-var pasted = (contacts) => contactsIn(contacts).length ? { contacts } : void 0;
-async function importInto(list, text2) {
-  const all = contactsIn(text2);
-  const result = { imported: 0, updated: 0, errors: (
-    /** @type {Result['errors']} */
-    []
-  ) };
-  if (!all.length) throw new Error("No address found. Paste addresses, or CSV with an email column.");
-  for (let at = 0; at < all.length; at += batch) {
-    const { imported: imported2, updated, errors } = (
-      /** @type {Result} */
-      await call("POST", ofAccount(`/lists/${list}/contacts/import`), {
-        contacts: all.slice(at, at + batch).map((x) => x.contact)
-      })
-    );
-    result.imported += imported2, result.updated += updated, result.errors.push(...errors.map((e) => ({ ...e, line: all[at + e.index].line })));
-  }
-  return result;
-}
-var imported = (name4, r) => `${counted(r.imported, "contact")} imported to ${name4}` + (r.updated ? `, ${r.updated} updated` : "") + (r.errors.length ? `, ${r.errors.length} rejected.` : ".");
-var rejected = (r) => r?.errors.length ? [
-  p5("All contacts were imported except these entries:"),
-  ul2(
-    r.errors.slice(0, 100).map((e, n) => li3({ key: n }, `Line ${e.line}: ${e.email || "(no address)"}: ${e.msg}`))
-  )
-] : null;
-var Import = ({ list, paste }) => createElement(Create, {
-  label: "Import",
-  sign: "people",
-  title: `Import contacts to ${list.name}`,
-  ok: "Import",
-  parts: [contactsPart],
-  send: (_, { contacts }) => importInto(list.id, contacts),
-  done: (r) => [imported(list.name, r), ["Contacts", `#/contacts/${list.id}`]],
-  after: rejected,
-  paste
-});
-
-// src/lists.js
-var { a: a5, div: div9, li: li4, p: p6, strong: strong2, ul: ul3 } = tags;
-var colors = { active: "ok", pending: "warn", unsubscribed: "mid", bounced: "bad", spam: "worse", deleted: "gone" };
-function Lists() {
-  useSession();
-  const search = useSearch();
-  const query = queryOf({ limit: "200", search: search.query, account_id: accountFilter() });
-  const { data, error, reload } = (
-    /** @type {Fetched<{data: List[], total: number, has_more: boolean}>} */
-    useFetch("/lists?" + query, ["records", "message"])
-  );
-  return createElement(Page, {
-    title: "Lists",
-    count: data?.total,
-    side: createElement(NewList, { main: true }),
-    children: [
-      div9({ class: "find" }, createElement(Search, { search, label: "Search name" })),
-      error ? loadingFailed(error) : !data ? loading() : !data.data.length ? search.query ? empty("search", "List not found", "Try fewer words.") : empty(
-        "book",
-        "No lists yet",
-        "Create a list and add contacts to it, or paste addresses here. Campaigns and workflows send email to the contacts on a list."
-      ) : [
-        ul3(
-          { class: "cards" },
-          data.data.map((l) => createElement(Card, { key: l.id, l, reload }))
-        ),
-        data.has_more && p6({ class: "dim" }, "Only the latest 200 are shown. Use the search to find others.")
-      ]
-    ]
-  });
-}
-function Card({ l, reload }) {
-  const counts = Object.entries(l.contacts);
-  const all = counts.reduce((sum, [, n]) => sum + n, 0);
-  return li4(
-    { class: "card" },
-    div9(
-      { class: "line" },
-      strong2(seen(l.name)),
-      l.policy_accepted ? chip("ok", "check", "policy accepted") : chip("warn", "warn", "policy not accepted")
-    ),
-    p6(
-      { class: "dim" },
-      idOf(l.id, "Copy list id", `list ${l.id}`),
-      " · created ",
-      when(l.created_on),
-      " · ",
-      counted(all, "contact")
-    ),
-    createElement(Whole, { parts: counts.map(([s, n]) => [s, n, colors[s] ?? "bad"]) }),
-    ul3(
-      { class: "standing" },
-      counts.filter(([s, n]) => n || s === "active").map(
-        ([s, n]) => li4(
-          { key: s },
-          a5(
-            { href: `#/contacts/${l.id}?status=${s}` },
-            legend(colors[s] ?? "bad", s),
-            strong2({ class: "num" }, num(n))
-          )
-        )
-      )
-    ),
-    l.contacts.pending > 0 && p6(
-      { class: "dim" },
-      `${counted(l.contacts.pending, "contact")} of a double opt-in ${l.contacts.pending === 1 ? "has" : "have"} not confirmed yet. Confirm for them in the `,
-      a5({ href: "#/inbox?q=" + encodeURIComponent("confirm " + l.name) }, "inbox"),
-      "."
-    ),
-    div9(
-      { class: "actions" },
-      !l.policy_accepted && createElement(AcceptPolicy, { id: l.id, name: l.name, sign: "check", reload }),
-      a5({ class: "button", href: `#/contacts/${l.id}` }, icon("people"), "Contacts"),
-      createElement(NewContact, { list: { id: l.id, name: l.name } }),
-      createElement(Import, { list: l })
-    )
-  );
-}
-function AcceptPolicy({ id, name: name4, sign = "", reload }) {
-  const accept = () => attempt(
-    () => call("POST", ofAccount(`/lists/${id}/accept-policy`)),
-    () => [`Anti-spam policy of ${name4} accepted.`]
-  ).then(reload);
-  const title = "Sending to the list requires an accepted policy";
-  return createElement(Doing, { label: "Policy" }, press(sign, "Accept policy", accept, { title }));
-}
-var NewList = ({ main: main2 }) => createElement(Create, {
-  label: "New list",
-  main: main2,
-  ok: "Create list",
-  parts: [
-    { name: "name", label: "Name", hint: "Newsletter" },
-    {
-      name: "accept",
-      label: "Accept the anti-spam policy",
-      kind: "tick",
-      start: true,
-      aside: true,
-      note: "Sending to a list requires an accepted policy."
-    },
-    contactsPart
-  ],
-  send: async (body, { accept, contacts }) => {
-    const list = await call("POST", ofAccount("/lists"), body);
-    if (accept) await call("POST", ofAccount(`/lists/${list.list_id}/accept-policy`));
-    return { list, got: contacts.trim() ? await importInto(list.list_id, contacts) : void 0 };
-  },
-  done: ({ list, got }) => [
-    got ? `List created. ${imported(list.name, got)}` : `List ${list.name} created.`,
-    ["Contacts", `#/contacts/${list.list_id}`]
-  ],
-  after: ({ got }) => rejected(got),
-  paste: pasted
-});
-var attributes = (text2) => text2.split("\n").filter((line) => line.trim()).map((line) => {
-  const at = line.indexOf("=");
-  return { name: (at < 0 ? line : line.slice(0, at)).trim(), value: at < 0 ? "" : line.slice(at + 1).trim() };
-});
-var NewContact = ({ list }) => createElement(Create, {
-  label: "Add",
-  title: `Add a contact to ${list.name}`,
-  ok: "Add",
-  parts: [
-    { name: "email", label: "Email", hint: "ada@example.org" },
-    { name: "tags", label: "Tags", hint: "vip, customer", read: words, note: "Separated by commas." },
-    { name: "interests", label: "Interests", hint: "books", read: words },
-    {
-      name: "custom_attributes",
-      label: "Attributes",
-      kind: "area",
-      hint: "first_name=Ada",
-      read: attributes,
-      note: "One name=value per line. The values replace merge tags."
-    },
-    {
-      name: "send_double_opt_in",
-      label: "Double opt-in: pending until the recipient follows the link in the confirmation email",
-      kind: "tick",
-      aside: true
-    }
-  ],
-  send: (body, { send_double_opt_in }) => call(
-    "POST",
-    ofAccount(`/lists/${list.id}/contacts${send_double_opt_in ? "?send_double_opt_in=true" : ""}`),
-    body
-  ),
-  done: (c) => [`${c.email} is ${c.status}.`, ["Contact", `#/contacts/${list.id}/${c.id}`]]
-});
-
-// src/contacts.js
-var { a: a6, article: article2, div: div10, header: header3, p: p7, span: span10, strong: strong3 } = tags;
-var perPage2 = 50;
-var most = 200;
-var tones = {
-  active: ["ok", "check"],
-  pending: ["warn", "clock"],
-  unsubscribed: ["", "exit"],
-  deleted: ["", "trash"],
-  spam: ["bad", "warn"],
-  bounced: ["bad", "cross"]
-};
-var state = (c) => chip(...tones[c.status] ?? ["info", ""], c.status);
-var sorts = [
-  ["", "Oldest first"],
-  ["id:desc", "Newest first"],
-  ["email:asc", "Address A–Z"],
-  ["email:desc", "Address Z–A"],
-  ["status:asc", "Status"],
-  ["subscribed_on:desc", "Last subscribed"]
-];
-var choices = (statuses) => [["", "All"], ...optionsOf(statuses, (s) => [s, s[0].toUpperCase() + s.slice(1)])];
-var date2 = (s) => s ? whenUnix(s) : "unknown";
-var fielded = (q) => /^(status|email|tag|interest):/.test(q);
-var asContact = (c) => ({ ...c, id: Number(c.id), subscribed_on: Date.parse(c.subscribed_on) / 1e3 });
-async function found(path3) {
-  const { data, total } = await call("GET", path3);
-  return { data: data.map(asContact), pagination: { count: total } };
-}
-async function pageOf(list, id) {
-  const { data, offset, total } = await call(
-    "GET",
-    `/lists/${list.list_id}/contacts?around=${encodeURIComponent(id)}&limit=1`
-  );
-  return data[0]?.id === id ? Math.floor((total - 1 - offset) / perPage2) + 1 : 0;
-}
-function useSought2(list, id, usual, { page: at, setPage }, page2) {
-  const sought = useRef("");
-  useEffect(() => {
-    if (!id || !page2 || sought.current === id) return;
-    sought.current = id;
-    if (usual && at === 1 && !page2.data.some((c) => String(c.id) === id))
-      pageOf(list, id).then(
-        (n) => {
-          if (n > 1) setPage(n);
-        },
-        () => {
-        }
-      );
-  });
-}
-function useMembers(list, contact) {
-  const search = useSearch();
-  const [status] = useParam("status");
-  const [sort] = useParam("sort");
-  const q = search.query.trim();
-  const part = q !== "" && !fielded(q);
-  const filter = fielded(q) ? q : status && "status:" + status;
-  const pages = usePages2(`${q} ${filter} ${sort}`, perPage2);
-  const own = `/lists/${list.list_id}/contacts?${queryOf({ search: part ? q : "", status })}`;
-  const query = queryOf({ page: String(pages.page), per_page: String(perPage2), with_count: "true", filter, sort });
-  const path3 = part ? `${own}&limit=${most}` : ofAccount(`/lists/${list.list_id}/contacts?${query}`);
-  const { data, error } = (
-    /** @type {Fetched<Page>} */
-    useFetch(path3, ["records"], part ? found : void 0)
-  );
-  useSought2(list, contact, !part && !filter && !sort, pages, data);
-  const every = async () => fielded(q) ? (await everyPage(ofAccount(`/lists/${list.list_id}/contacts?${queryOf({ filter })}`))).data : (await everyRecord(own)).map(asContact);
-  return { search, status: fielded(q) ? "" : status, sort, part, every, filtered: !!(q || filter), pages, data, error };
-}
-function Contacts({ id, tab }) {
-  const { account: account2 } = useSession();
-  const { data, error, reload } = (
-    /** @type {Fetched<{data: List[]}>} */
-    useFetch(ofAccount("/lists"), ["records"], everyPage)
-  );
-  const lists = data?.data ?? [];
-  const list = id ? lists.find((l) => String(l.list_id) === id) : lists[0];
-  if (list) return createElement(Members, { key: `${account2}/${list.list_id}`, list, lists, contact: tab, reload });
-  const why = error ? loadingFailed(error) : !data ? loading() : lists.length ? empty("people", "List not found", `The account has no list ${id}. Choose a list above.`) : empty(
-    "people",
-    "No lists yet",
-    "Create a list and add contacts to it, or paste addresses here. ",
-    createElement(NewList, { main: true })
-  );
-  return createElement(Split, {
-    title: "Contacts",
-    open: false,
-    home: "#/contacts",
-    detail: null,
-    list: why,
-    tools: lists.length > 0 && div10({ class: "tools" }, pickList(lists))
-  });
-}
-var pickList = (lists, list) => createElement(Select, {
-  label: "List",
-  value: list ? String(list.list_id) : "",
-  onChange: (v) => go(`#/contacts/${v}`),
-  options: [
-    ...list ? [] : [
-      /** @type {[string, string]} */
-      ["", "Choose a list"]
-    ],
-    ...optionsOf(lists, (l) => [String(l.list_id), `${l.name} (${l.list_id})`])
-  ]
-});
-var tools = (lists, list, { search, status, sort, part }, statuses) => div10(
-  { class: "tools" },
-  pickList(lists, list),
-  createElement(Search, { search, label: "Part of an address, tag:…, interest:…" }),
-  div10(
-    { class: "pair" },
-    createElement(Select, {
-      label: "Status",
-      value: status,
-      onChange: (v) => setParams({ status: v, ...!part && { q: "" } }),
-      options: choices(statuses)
-    }),
-    createElement(Select, { label: "Order", value: sort, onChange: (v) => setParams({ sort: v }), options: sorts })
-  )
-);
-function Members({ list, lists, contact, reload }) {
-  const { info } = useSession();
-  const members = useMembers(list, contact);
-  const { search, status, sort, part, every, filtered, pages, data, error } = members;
-  const [all, setAll] = useState(
-    /** @type {Contact[]} */
-    []
-  );
-  const count = data?.pagination?.count;
-  const shown3 = page(data, `${pages.page} ${search.query} ${status} ${sort}`);
-  const ranOut = useRanOut(pages, data);
-  const selection = useSelection(shown3.key, shown3.rows);
-  const select3 = (found3) => {
-    setAll(found3);
-    selection.set(found3.map((c) => String(c.id)));
-  };
-  const known = new Map([...all, ...data?.data ?? []].map((c) => [c.id, c]));
-  const selected = [...known.values()].filter((c) => selection.has(String(c.id)));
-  return createElement(Split, {
-    title: "Contacts",
-    count,
-    open: !!contact,
-    home: link(`contacts/${list.list_id}`),
-    side: [
-      !list.policy_accepted && createElement(AcceptPolicy, { id: list.list_id, name: list.name, reload }),
-      createElement(Import, { list: { id: String(list.list_id), name: list.name }, paste: pasted }),
-      createElement(NewContact, { list: { id: String(list.list_id), name: list.name } })
-    ],
-    tools: tools(lists, list, members, info?.contact_statuses ?? []),
-    list: [
-      createElement(Rows, {
-        select: { selection, name: (c) => c.email },
-        list: { ...shown3, error: error ?? "", rows: ranOut ? null : shown3.rows },
-        current: contact,
-        row: (c, current) => row2(c, list, current),
-        none: filtered ? empty("people", "No matching contacts", "Enter part of an address, or a complete tag or interest.") : empty(
-          "people",
-          "No contacts on this list",
-          "Import contacts or add one with the buttons above, or paste addresses here."
-        )
-      }),
-      createElement(Selected, {
-        selection,
-        total: count ?? 0,
-        onAll: () => every().then(select3),
-        noun: "contact",
-        children: createElement(Acts, { list, contacts: selected, after: () => selection.set([]) })
-      }),
-      part ? (count ?? 0) > most && div10({ class: "pager dim" }, `Only the latest ${most} contacts are shown.`) : createElement(Pager, { pages, count: count ?? 0 })
-    ],
-    detail: contact ? createElement(Opened2, { key: contact, list, id: contact }) : empty("people", "No contact selected", "Choose a contact to see its attributes and tags.")
-  });
-}
-var page = (data, key2) => ({
-  key: key2,
-  rows: data ? data.data.map((c) => ({ ...c, id: String(c.id) })) : null,
-  total: 0,
-  error: "",
-  look: () => {
-  }
-});
-var row2 = (c, list, current) => rowLink(
-  `contacts/${list.list_id}/${c.id}`,
-  current,
-  span10({ class: "line" }, strong3(seen(c.email)), date2(c.subscribed_on)),
-  span10(
-    { class: "line" },
-    span10({ class: "dim cut" }, [name2(c), ...c.tags ?? []].filter(Boolean).join(" · ") || `contact ${c.id}`),
-    c.status !== "active" && state(c)
-  )
-);
-var name2 = (c) => ["first_name", "last_name", "name"].map((n) => c.custom_attributes?.find((x) => x.name === n)?.value).filter(Boolean).join(" ");
-var bounces = ({ bounces_count: n, last_bounce_type: last2 }) => `${n ?? 0}${last2 && last2 !== "none" ? `, the last one ${last2}` : ""}`;
-function Opened2({ list, id }) {
-  const path3 = `/lists/${list.list_id}/contacts/${encodeURIComponent(id)}`;
-  const {
-    data: c,
-    error,
-    reload
-  } = (
-    /** @type {Fetched<Contact>} */
-    useFetch(ofAccount(path3), ["records", "message"])
-  );
-  if (error) return empty("warn", "Not found", error);
-  if (!c) return loading();
-  return article2(
-    header3(
-      { class: "head" },
-      createElement(Heading, { text: c.email }),
-      p7(
-        { class: "meta" },
-        state(c),
-        name2(c),
-        span10(`list ${list.name}`),
-        idOf(String(c.id), "Copy contact id", `contact ${c.id}`)
-      ),
-      createElement(
-        Doing,
-        { label: "Actions", class: "actions" },
-        a6({ class: "button", href: "#/inbox?q=" + encodeURIComponent(c.email) }, icon("inbox"), "Messages"),
-        c.status !== "deleted" && createElement(Edit2, { list, c, reload }),
-        createElement(Acts, { list, contacts: [c], after: reload })
-      )
-    ),
-    pairs([
-      ["Subscribed", date2(c.subscribed_on)],
-      ["Bounces", bounces(c)],
-      ["Tags", labels(c.tags)],
-      ["Interests", labels(c.interests)]
-    ]),
-    c.custom_attributes?.length ? [
-      header3({ class: "part" }, "Attributes"),
-      pairs(
-        c.custom_attributes.map((x) => [x.name, typeof x.value === "string" ? x.value : JSON.stringify(x.value)])
-      )
-    ] : null
-  );
-}
-var labels = (all) => all?.length ? span10(
-  { class: "tags" },
-  all.map((w) => span10({ class: "chip", key: w }, w))
-) : "none";
-function Acts({ list, contacts, after }) {
-  const at = (id) => ofAccount(`/lists/${list.list_id}/contacts/${id}`);
-  const back = async (done) => {
-    for (let n = 0; n < done.length; n += batch)
-      await call("POST", at("import"), {
-        contacts: done.slice(n, n + batch).map(({ email }) => ({ email })),
-        resubscribe: true
-      });
-    after();
-  };
-  const act2 = (action, did) => attempt(
-    () => call("POST", `/lists/${list.list_id}/contacts/actions`, { action, ids: contacts.map((c) => String(c.id)) }),
-    ({ ids, failed, error }) => {
-      const changed = new Set(ids);
-      const done = contacts.filter((c) => changed.has(String(c.id)));
-      const text2 = [
-        done.length && `${done.length === 1 ? done[0].email : counted(done.length, "contact")} ${did} ${list.name}.`,
-        failed && `${failed} of ${contacts.length} failed: ${error}.`
-      ].filter(Boolean).join(" ");
-      return [text2, void 0, done.length && done.every((c) => c.status === "active") ? () => back(done) : void 0];
-    }
-  ).then(after);
-  const left = contacts.every((c) => c.status === "deleted");
-  return [
-    !left && createElement(Create, {
-      label: "Tag",
-      sign: "tag",
-      title: contacts.length === 1 ? `Tag ${contacts[0].email}` : `Tag ${counted(contacts.length, "contact")}`,
-      ok: "Tag",
-      parts: [
-        {
-          name: "tags",
-          label: "Tags to add",
-          hint: "vip, customer",
-          read: words,
-          note: "Separated by commas. The API cannot remove tags."
-        }
-      ],
-      send: (body) => call("POST", at("tag"), { contact_ids: contacts.map((c) => c.id), tags: [], ...body }),
-      done: () => {
-        after();
-        return [`${counted(contacts.length, "contact")} tagged.`];
-      }
-    }),
-    contacts.some((c) => c.status !== "deleted" && c.status !== "unsubscribed") && press("exit", "Unsubscribe", () => act2("unsubscribe", "unsubscribed from"), key("u")),
-    !left && press("trash", "Delete", () => act2("delete", "deleted from"), key("Delete"))
-  ];
-}
-function Edit2({ list, c, reload }) {
-  const all = (c.custom_attributes ?? []).filter(
-    (x) => !x.name.includes("=") && !/^\s|\s$|\n/.test(`${x.name}=${x.value}`)
-  );
-  const lines = all.map((x) => `${x.name}=${x.value}`).join("\n");
-  const send2 = (custom_attributes) => call("PATCH", ofAccount(`/lists/${list.list_id}/contacts/${c.id}`), { custom_attributes });
-  const without = (now2, old) => [
-    ...now2,
-    ...old.filter((o) => !now2.some((n) => n.name === o.name)).map(({ name: name4 }) => ({ name: name4, value: null }))
-  ];
-  return createElement(Create, {
-    label: "Edit",
-    sign: "page",
-    title: `Edit ${c.email}`,
-    ok: "Save",
-    stands: lines,
-    parts: [
-      {
-        name: "custom_attributes",
-        label: "Attributes",
-        kind: "area",
-        hint: "first_name=Ada",
-        start: lines,
-        read: attributes,
-        note: "One name=value per line. The values replace merge tags."
-      }
-    ],
-    send: (_, v) => send2(without(attributes(v.custom_attributes), all)),
-    done: (now2) => {
-      reload();
-      return [`${c.email} updated.`, void 0, () => send2(without(all, now2.custom_attributes ?? [])).then(reload)];
-    }
-  });
+function state({ status }) {
+  const { tone: tone2, icon: icon2 } = contactStatuses[status] ?? { tone: "info", icon: "" };
+  return chip(tone2, icon2, status);
 }
 
 // src/suppressed.js
-var { button: button8, div: div11, form: form2, p: p8, span: span11, table: table3, tbody: tbody3, td: td3, th: th3, thead: thead2, tr: tr3 } = tags;
-var perPage3 = 100;
+var { button: button8, div: div9, form: form2, p: p5, span: span10, table: table3, tbody: tbody3, td: td3, th: th3, thead: thead2, tr: tr3 } = tags;
+var perPage2 = 100;
 function forms(address) {
   const at = address.indexOf("@");
   return at < 0 || address.includes("*") ? [address] : [address, "*" + address.slice(at), address.slice(0, at) + "@*"];
@@ -3658,8 +3103,8 @@ function Suppressed() {
   const [q, setQ] = useParam("q");
   const [email, setEmail] = useState("");
   const filter = useRested(q.trim());
-  const pages = usePages2(filter, perPage3);
-  const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage3), with_count: "true" });
+  const pages = usePages2(filter, perPage2);
+  const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage2), with_count: "true" });
   const path3 = ofAccount(
     filter ? "/suppressed-emails?filter=email:" + encodeURIComponent(filter) : "/suppressed-emails?" + query
   );
@@ -3689,11 +3134,11 @@ function Suppressed() {
     title: "Suppressed",
     count,
     children: [
-      p8(
+      p5(
         { class: "lead" },
         "Suppressed addresses receive no email from any list. A spam report or a global unsubscribe adds an address. A bounce does not."
       ),
-      div11(
+      div9(
         { class: "formrow" },
         form2(
           { class: "inline", onSubmit: add },
@@ -3717,14 +3162,14 @@ function Suppressed() {
           tr3(
             th3({ scope: "col" }, "Address"),
             th3({ scope: "col" }, "Since"),
-            th3({ scope: "col" }, span11({ class: "hidden" }, "Action"))
+            th3({ scope: "col" }, span10({ class: "hidden" }, "Action"))
           )
         ),
         tbody3(
           data.data.map(
             (s) => tr3(
               { key: s.email },
-              td3(span11({ class: "mono" }, s.email)),
+              td3(span10({ class: "mono" }, s.email)),
               td3(s.created_on ? whenUnix(s.created_on) : ""),
               td3(
                 { class: "end" },
@@ -3744,7 +3189,7 @@ function Suppressed() {
 }
 
 // src/why.js
-var { a: a7, h3, p: p9, section: section2, span: span12, ul: ul4 } = tags;
+var { a: a5, h3, p: p6, section: section2, span: span11, ul: ul2 } = tags;
 var places = { list: "contacts", template: "templates", campaign: "campaigns", workflow: "workflows" };
 function Named({ kind: kind2, id, at = "" }) {
   const { data } = (
@@ -3752,7 +3197,7 @@ function Named({ kind: kind2, id, at = "" }) {
     useFetch(kind2 === "template" ? ofAccount(`/templates/${id}`) : `/${kind2}s?around=${id}&limit=1`, ["records"])
   );
   const name4 = (kind2 === "template" ? data : data?.data.find((r) => r.id === String(id)))?.name;
-  return a7({ href: `#/${places[kind2]}/${id}${at}` }, kind2, " ", name4 && [seen(name4), " "], span12({ class: "dim" }, id));
+  return a5({ href: `#/${places[kind2]}/${id}${at}` }, kind2, " ", name4 && [seen(name4), " "], span11({ class: "dim" }, id));
 }
 async function look2(q) {
   const of = accountFilter() && `&account_id=${accountFilter()}`;
@@ -3794,13 +3239,13 @@ function Why({ q }) {
   return section2(
     { class: "why", "aria-label": "Why no email" },
     h3("Why no email?"),
-    none && p9(
+    none && p6(
       { class: "dim" },
       `No email was rejected or failed in the latest ${info?.events_kept.toLocaleString("en")} events, no contact matches, and no suppressed address was found. Check `,
-      a7({ href: `#/requests?q=${encodeURIComponent(q)}` }, "the requests"),
+      a5({ href: `#/requests?q=${encodeURIComponent(q)}` }, "the requests"),
       "."
     ),
-    !none && ul4(
+    !none && ul2(
       { class: "links" },
       failed.map(
         (m) => linkLine(
@@ -3808,7 +3253,7 @@ function Why({ q }) {
           `#/inbox/${m.id}`,
           "mail",
           chip("bad", m.status === "error" ? "warn" : "block", m.status),
-          span12({ class: "cut" }, seen(m.reason || m.error), " · ", seen(m.subject)),
+          span11({ class: "cut" }, seen(m.reason || m.error), " · ", seen(m.subject)),
           when(m.time)
         )
       ),
@@ -3818,7 +3263,7 @@ function Why({ q }) {
           "#/suppressed?q=" + encodeURIComponent(s.email),
           "block",
           chip("bad", "", "suppressed"),
-          span12({ class: "cut" }, s.email),
+          span11({ class: "cut" }, s.email),
           s.created_on && whenUnix(s.created_on)
         )
       ),
@@ -3828,16 +3273,16 @@ function Why({ q }) {
           `#/contacts/${c.list_id}/${c.id}`,
           "people",
           state(c),
-          span12({ class: "cut" }, seen(c.email), " on list ", seen(c.list_name))
+          span11({ class: "cut" }, seen(c.email), " on list ", seen(c.list_name))
         )
       )
     ),
-    unread2.length > 0 && p9({ class: "dim" }, unread2.join(" "))
+    unread2.length > 0 && p6({ class: "dim" }, unread2.join(" "))
   );
 }
 
 // src/campaigns.js
-var { a: a8, article: article3, div: div12, h3: h32, header: header4, p: p10, section: section3, span: span13, strong: strong4, ul: ul5 } = tags;
+var { a: a6, article: article2, div: div10, h3: h32, header: header3, p: p7, section: section3, span: span12, strong: strong2, ul: ul3 } = tags;
 var kinds = {
   campaign: {
     title: "Campaigns",
@@ -3861,7 +3306,7 @@ var kinds = {
     none: "Create a workflow and activate it. It sends its email to each contact that is added to its list."
   }
 };
-var tones2 = {
+var tones = {
   incomplete: ["", "page"],
   scheduled: ["warn", "clock"],
   delivering: ["info", "send"],
@@ -3869,7 +3314,7 @@ var tones2 = {
   active: ["ok", "play"],
   inactive: ["", "pause"]
 };
-var state2 = (s) => chip(...tones2[s.status] ?? ["info", ""], s.status === "incomplete" ? "draft" : s.status);
+var state2 = (s) => chip(...tones[s.status] ?? ["info", ""], s.status === "incomplete" ? "draft" : s.status);
 var Campaigns = ({ id, tab }) => createElement(Sendings, { kind: "campaign", id, tab });
 var Workflows = ({ id }) => createElement(Sendings, { kind: "workflow", id });
 function Sendings({ kind: kind2, id, tab }) {
@@ -3902,18 +3347,18 @@ function Sendings({ kind: kind2, id, tab }) {
       current: id,
       filtered: !!(search.query || only),
       none: empty(sign, `No ${kind2}s yet`, none),
-      row: (s, current) => row3(s, place, current)
+      row: (s, current) => row2(s, place, current)
     }),
-    detail: id ? createElement(Opened3, { key: id, kind: kind2, id, tab }) : empty(sign, `No ${kind2} selected`, `Choose a ${kind2} to see its recipients and results.`)
+    detail: id ? createElement(Opened2, { key: id, kind: kind2, id, tab }) : empty(sign, `No ${kind2} selected`, `Choose a ${kind2} to see its recipients and results.`)
   });
 }
-var row3 = (s, place, current) => rowLink(
+var row2 = (s, place, current) => rowLink(
   `${place}/${s.id}`,
   current,
-  span13({ class: "line" }, strong4(seen(s.name)), when(s.scheduled_for ?? s.created_on)),
-  span13(
+  span12({ class: "line" }, strong2(seen(s.name)), when(s.scheduled_for ?? s.created_on)),
+  span12(
     { class: "line" },
-    span13(
+    span12(
       { class: "dim cut" },
       seen(s.subject || "(no subject)"),
       s.outcome.sent ? ` · ${num(s.outcome.sent)} sent, ${percent(s.outcome.opened, s.outcome.sent)} opened` : ""
@@ -3921,7 +3366,7 @@ var row3 = (s, place, current) => rowLink(
     state2(s)
   )
 );
-var found2 = (path3, id) => async () => {
+var found = (path3, id) => async () => {
   const { data } = await call("GET", path3);
   const it = data.find((s) => s.id === id);
   if (!it) throw new Error(`${path3.startsWith("/campaigns") ? "Campaign" : "Workflow"} ${id} does not exist.`);
@@ -3937,7 +3382,7 @@ function Actions({ kind: kind2, s, reload }) {
     () => call("POST", ofAccount(`/campaigns/${s.id}/schedule`), {}),
     (c) => [`${c.name} is being sent.`]
   ).then(reload);
-  return div12(
+  return div10(
     { class: "actions" },
     s.status === "incomplete" && [
       createElement(Doing, { label: "Send" }, press("send", "Send now", sendNow, { class: "main" })),
@@ -3950,10 +3395,10 @@ function Actions({ kind: kind2, s, reload }) {
       s.status === "active" ? press("pause", "Deactivate", () => act2("deactivate", "activate")) : press("play", "Activate", () => act2("activate", "deactivate"), { class: "main" })
     ),
     s.outcome.sent > 0 && createElement(Simulate, { kind: kind2, s }),
-    a8({ class: "button", href: "#/events?q=" + s.id }, icon("pulse"), "Events")
+    a6({ class: "button", href: "#/events?q=" + s.id }, icon("pulse"), "Events")
   );
 }
-function Opened3({ kind: kind2, id, tab }) {
+function Opened2({ kind: kind2, id, tab }) {
   const path3 = `/${kind2}s?around=${encodeURIComponent(id)}&limit=1`;
   const {
     data: s,
@@ -3961,27 +3406,27 @@ function Opened3({ kind: kind2, id, tab }) {
     reload
   } = (
     /** @type {Fetched<Sending>} */
-    useFetch(path3, ["records", "message", "clock", "event"], found2(path3, id))
+    useFetch(path3, ["records", "message", "clock", "event"], found(path3, id))
   );
   if (error) return empty("warn", "Not found", error);
   if (!s) return loading();
-  return article3(
+  return article2(
     { class: "sending" },
-    header4(
+    header3(
       { class: "head" },
       createElement(Heading, { text: s.name }),
-      p10(
+      p7(
         { class: "who" },
         seen(s.subject || "(no subject)"),
-        s.from_email && span13({ class: "dim" }, " from ", seen(s.from_email))
+        s.from_email && span12({ class: "dim" }, " from ", seen(s.from_email))
       ),
-      p10(
+      p7(
         { class: "meta" },
         state2(s),
-        s.scheduled_for && span13(
+        s.scheduled_for && span12(
           s.status === "scheduled" ? ["is sent in ", createElement(Countdown, { to: s.scheduled_for }), ", ", when(s.scheduled_for)] : ["sent ", when(s.scheduled_for)]
         ),
-        s.list_id ? createElement(Named, { kind: "list", id: s.list_id }) : span13("no list"),
+        s.list_id ? createElement(Named, { kind: "list", id: s.list_id }) : span12("no list"),
         s.template_id ? createElement(Named, { kind: "template", id: s.template_id }) : null,
         idOf(id, `Copy ${kind2} id`, `${kind2} ${id}`)
       ),
@@ -4026,27 +3471,27 @@ function Got({ kind: kind2, id, sent }) {
   );
   if (error) return loadingFailed(error);
   if (!sent)
-    return p10(
+    return p7(
       { class: "lead" },
       kind2 === "campaign" ? "Not sent yet. Send it now or schedule it." : "Not sent yet. Add a contact to the workflow’s list."
     );
   return section3(
     { class: "part" },
-    h32("Recipients", span13({ class: "count" }, num(sent))),
-    data && ul5(
+    h32("Recipients", span12({ class: "count" }, num(sent))),
+    data && ul3(
       { class: "links" },
       data.data.map(
         (m) => linkLine(
           m.id,
           `#/inbox/${m.id}`,
           "mail",
-          span13({ class: "cut" }, seen(m.to)),
+          span12({ class: "cut" }, seen(m.to)),
           acts(m).map((x) => chip(...x)),
           when(m.time)
         )
       )
     ),
-    data && data.total > data.data.length && p10({ class: "dim" }, `The latest ${data.data.length} of ${counted(data.total, "message")}.`)
+    data && data.total > data.data.length && p7({ class: "dim" }, `The latest ${data.data.length} of ${counted(data.total, "message")}.`)
   );
 }
 function Simulate({ kind: kind2, s }) {
@@ -4119,7 +3564,7 @@ function Reach({ list }) {
     useFetch(`/lists?around=${list}&limit=1`, ["records", "message"])
   );
   const l = data?.data.find((found3) => found3.id === String(list));
-  return l && p10(
+  return l && p7(
     { class: "lead" },
     `${counted(l.contacts.active, "active contact")} of ${l.name} will get it, except suppressed addresses.`
   );
@@ -4133,7 +3578,7 @@ function Content({ id, tab }) {
   );
   const content = from ? t?.content : c?.content ?? {};
   if (!c || !content) return null;
-  return content.html || content.text ? createElement(Filled, { key: JSON.stringify(content), t: { name: c.name, content }, at: `campaigns/${id}`, tab }) : p10({ class: "lead" }, "No content yet. Edit the campaign to add HTML, text or a template.");
+  return content.html || content.text ? createElement(Filled, { key: JSON.stringify(content), t: { name: c.name, content }, at: `campaigns/${id}`, tab }) : p7({ class: "lead" }, "No content yet. Edit the campaign to add HTML, text or a template.");
 }
 function Draft({ id }) {
   const { data: c, reload } = useCampaign(id);
@@ -4257,7 +3702,7 @@ var New = ({ kind: kind2 }) => createElement(Form2, {
 });
 
 // src/clock.js
-var { button: button9, div: div13, span: span14 } = tags;
+var { button: button9, div: div11, span: span13 } = tags;
 var minute = 6e4;
 var hour = 60 * minute;
 var day2 = 24 * hour;
@@ -4305,9 +3750,9 @@ function Clock() {
         title: view.frozen ? "Resume clock" : "Freeze clock"
       },
       icon("clock"),
-      span14(dated(at), view.frozen ? " frozen" : " running")
+      span13(dated(at), view.frozen ? " frozen" : " running")
     ),
-    div13({ class: "passing" }, steps(view), !narrow2 && createElement(SetClock, { at }))
+    div11({ class: "passing" }, steps(view), !narrow2 && createElement(SetClock, { at }))
   );
 }
 var steps = ({ next }) => [
@@ -4340,6 +3785,565 @@ var SetClock = ({ at }) => createElement(Create, {
   ]
 });
 var step = (label9, title, body, off) => press("", label9, () => pass(body), { title, disabled: off });
+
+// src/import.js
+var { li: li3, p: p8, ul: ul4 } = tags;
+var batch = 1e3;
+var newlines = (text2) => text2.match(/\r?\n|\r/g)?.length ?? 0;
+function cells(text2) {
+  const separator = /^(?:"(?:[^"]|"")*"|[^",;\t\n])*([,;\t])/.exec(text2)?.[1] ?? ",";
+  const cell = new RegExp(
+    `("(?:[^"]|"")*"|[^"${separator}\\r\\n][^${separator}\\r\\n]*|)(${separator}|\\r?\\n|\\r|$)`,
+    "gy"
+  );
+  const rows = [{ line: 1, row: (
+    /** @type {string[]} */
+    []
+  ) }];
+  let line = 1;
+  for (const [all, value, end] of text2.matchAll(cell)) {
+    rows.at(-1).row.push(
+      (value[0] === '"' ? value.slice(1, -1).replaceAll('""', '"') : value).trim()
+    );
+    if (!all) break;
+    line += newlines(all);
+    if (end !== separator) rows.push({ line, row: [] });
+  }
+  return rows.filter(({ row: row10 }) => row10.some(Boolean));
+}
+function entry(names, row10) {
+  const of = (name4) => row10[names.findIndex((n) => n.toLowerCase() === name4)] ?? "";
+  const own = names.flatMap(
+    (name4, n) => /^(email|tags|interests|)$/i.test(name4) || !row10[n] ? [] : [{ name: name4, value: row10[n] }]
+  );
+  const list = (name4) => words(of(name4).replaceAll(/[;|]/g, ","));
+  return {
+    email: of("email"),
+    ...list("tags").length && { tags: list("tags") },
+    ...list("interests").length && { interests: list("interests") },
+    ...own.length && { custom_attributes: own }
+  };
+}
+function contactsIn(text2) {
+  const [names, ...rows] = cells(text2.replace(/^\ufeff/, ""));
+  if (names?.row.some((n) => n.toLowerCase() === "email"))
+    return rows.map(({ line, row: row10 }) => ({ line, contact: entry(names.row, row10) }));
+  return text2.split(/\r?\n|\r/).flatMap(
+    (part, n) => (part.match(/[^\s,;<>()"]+@[^\s,;<>()"]+/g) ?? []).map((email) => ({ line: n + 1, contact: { email } }))
+  );
+}
+var note = (text2) => text2.trim() ? `${counted(contactsIn(text2).length, "contact")} found.` : "One address per line, or CSV with an email column. The tags and interests columns contain lists. Other columns are attributes.";
+var contactsPart = {
+  name: "contacts",
+  label: "Contacts",
+  kind: "area",
+  file: ".csv,.txt,text/csv,text/plain",
+  hint: "email,first_name\nada@example.org,Ada",
+  note,
+  aside: true
+};
+var pasted = (contacts) => contactsIn(contacts).length ? { contacts } : void 0;
+async function importInto(list, text2) {
+  const all = contactsIn(text2);
+  const result = { imported: 0, updated: 0, errors: (
+    /** @type {Result['errors']} */
+    []
+  ) };
+  if (!all.length) throw new Error("No address found. Paste addresses, or CSV with an email column.");
+  for (let at = 0; at < all.length; at += batch) {
+    const { imported: imported2, updated, errors } = (
+      /** @type {Result} */
+      await call("POST", ofAccount(`/lists/${list}/contacts/import`), {
+        contacts: all.slice(at, at + batch).map((x) => x.contact)
+      })
+    );
+    result.imported += imported2, result.updated += updated, result.errors.push(...errors.map((e) => ({ ...e, line: all[at + e.index].line })));
+  }
+  return result;
+}
+var imported = (name4, r) => `${counted(r.imported, "contact")} imported to ${name4}` + (r.updated ? `, ${r.updated} updated` : "") + (r.errors.length ? `, ${r.errors.length} rejected.` : ".");
+var rejected = (r) => r?.errors.length ? [
+  p8("All contacts were imported except these entries:"),
+  ul4(
+    r.errors.slice(0, 100).map((e, n) => li3({ key: n }, `Line ${e.line}: ${e.email || "(no address)"}: ${e.msg}`))
+  )
+] : null;
+var Import = ({ list, paste }) => createElement(Create, {
+  label: "Import",
+  sign: "people",
+  title: `Import contacts to ${list.name}`,
+  ok: "Import",
+  parts: [contactsPart],
+  send: (_, { contacts }) => importInto(list.id, contacts),
+  done: (r) => [imported(list.name, r), ["Contacts", `#/contacts/${list.id}`]],
+  after: rejected,
+  paste
+});
+
+// src/lists.js
+var { a: a7, div: div12, li: li4, p: p9, strong: strong3, ul: ul5 } = tags;
+function Lists() {
+  useSession();
+  const search = useSearch();
+  const query = queryOf({ limit: "200", search: search.query, account_id: accountFilter() });
+  const { data, error, reload } = (
+    /** @type {Fetched<{data: List[], total: number, has_more: boolean}>} */
+    useFetch("/lists?" + query, ["records", "message"])
+  );
+  return createElement(Page, {
+    title: "Lists",
+    count: data?.total,
+    side: createElement(NewList, { main: true }),
+    children: [
+      div12({ class: "find" }, createElement(Search, { search, label: "Search name" })),
+      error ? loadingFailed(error) : !data ? loading() : !data.data.length ? search.query ? empty("search", "List not found", "Try fewer words.") : empty(
+        "book",
+        "No lists yet",
+        "Create a list and add contacts to it, or paste addresses here. Campaigns and workflows send email to the contacts on a list."
+      ) : [
+        ul5(
+          { class: "cards" },
+          data.data.map((l) => createElement(Card, { key: l.id, l, reload }))
+        ),
+        data.has_more && p9({ class: "dim" }, "Only the latest 200 are shown. Use the search to find others.")
+      ]
+    ]
+  });
+}
+function Card({ l, reload }) {
+  const counts = Object.entries(l.contacts);
+  const all = counts.reduce((sum, [, n]) => sum + n, 0);
+  return li4(
+    { class: "card" },
+    div12(
+      { class: "line" },
+      strong3(seen(l.name)),
+      l.policy_accepted ? chip("ok", "check", "policy accepted") : chip("warn", "warn", "policy not accepted")
+    ),
+    p9(
+      { class: "dim" },
+      idOf(l.id, "Copy list id", `list ${l.id}`),
+      " · created ",
+      when(l.created_on),
+      " · ",
+      counted(all, "contact")
+    ),
+    createElement(Whole, { parts: counts.map(([s, n]) => [s, n, contactStatuses[s].color]) }),
+    ul5(
+      { class: "standing" },
+      counts.filter(([s, n]) => n || s === "active").map(
+        ([s, n]) => li4(
+          { key: s },
+          a7(
+            { href: `#/contacts/${l.id}?status=${s}` },
+            legend(contactStatuses[s].color, s),
+            strong3({ class: "num" }, num(n))
+          )
+        )
+      )
+    ),
+    l.contacts.pending > 0 && p9(
+      { class: "dim" },
+      `${counted(l.contacts.pending, "contact")} of a double opt-in ${l.contacts.pending === 1 ? "has" : "have"} not confirmed yet. Confirm for them in the `,
+      a7({ href: "#/inbox?q=" + encodeURIComponent("confirm " + l.name) }, "inbox"),
+      "."
+    ),
+    div12(
+      { class: "actions" },
+      !l.policy_accepted && createElement(AcceptPolicy, { id: l.id, name: l.name, sign: "check", reload }),
+      a7({ class: "button", href: `#/contacts/${l.id}` }, icon("people"), "Contacts"),
+      createElement(NewContact, { list: { id: l.id, name: l.name } }),
+      createElement(Import, { list: l })
+    )
+  );
+}
+function AcceptPolicy({ id, name: name4, sign = "", reload }) {
+  const accept = () => attempt(
+    () => call("POST", ofAccount(`/lists/${id}/accept-policy`)),
+    () => [`Anti-spam policy of ${name4} accepted.`]
+  ).then(reload);
+  const title = "Sending to the list requires an accepted policy";
+  return createElement(Doing, { label: "Policy" }, press(sign, "Accept policy", accept, { title }));
+}
+var NewList = ({ main: main2 }) => createElement(Create, {
+  label: "New list",
+  main: main2,
+  ok: "Create list",
+  parts: [
+    { name: "name", label: "Name", hint: "Newsletter" },
+    {
+      name: "accept",
+      label: "Accept the anti-spam policy",
+      kind: "tick",
+      start: true,
+      aside: true,
+      note: "Sending to a list requires an accepted policy."
+    },
+    contactsPart
+  ],
+  send: async (body, { accept, contacts }) => {
+    const list = await call("POST", ofAccount("/lists"), body);
+    if (accept) await call("POST", ofAccount(`/lists/${list.list_id}/accept-policy`));
+    return { list, got: contacts.trim() ? await importInto(list.list_id, contacts) : void 0 };
+  },
+  done: ({ list, got }) => [
+    got ? `List created. ${imported(list.name, got)}` : `List ${list.name} created.`,
+    ["Contacts", `#/contacts/${list.list_id}`]
+  ],
+  after: ({ got }) => rejected(got),
+  paste: pasted
+});
+var attributes = (text2) => text2.split("\n").filter((line) => line.trim()).map((line) => {
+  const at = line.indexOf("=");
+  return { name: (at < 0 ? line : line.slice(0, at)).trim(), value: at < 0 ? "" : line.slice(at + 1).trim() };
+});
+var NewContact = ({ list }) => createElement(Create, {
+  label: "Add",
+  title: `Add a contact to ${list.name}`,
+  ok: "Add",
+  parts: [
+    { name: "email", label: "Email", hint: "ada@example.org" },
+    { name: "tags", label: "Tags", hint: "vip, customer", read: words, note: "Separated by commas." },
+    { name: "interests", label: "Interests", hint: "books", read: words },
+    {
+      name: "custom_attributes",
+      label: "Attributes",
+      kind: "area",
+      hint: "first_name=Ada",
+      read: attributes,
+      note: "One name=value per line. The values replace merge tags."
+    },
+    {
+      name: "send_double_opt_in",
+      label: "Double opt-in: pending until the recipient follows the link in the confirmation email",
+      kind: "tick",
+      aside: true
+    }
+  ],
+  send: (body, { send_double_opt_in }) => call(
+    "POST",
+    ofAccount(`/lists/${list.id}/contacts${send_double_opt_in ? "?send_double_opt_in=true" : ""}`),
+    body
+  ),
+  done: (c) => [`${c.email} is ${c.status}.`, ["Contact", `#/contacts/${list.id}/${c.id}`]]
+});
+
+// src/contacts.js
+var { a: a8, article: article3, div: div13, header: header4, p: p10, span: span14, strong: strong4 } = tags;
+var perPage3 = 50;
+var most = 200;
+var sorts = [
+  ["", "Oldest first"],
+  ["id:desc", "Newest first"],
+  ["email:asc", "Address A–Z"],
+  ["email:desc", "Address Z–A"],
+  ["status:asc", "Status"],
+  ["subscribed_on:desc", "Last subscribed"]
+];
+var choices = (statuses) => [["", "All"], ...optionsOf(statuses, (s) => [s, s[0].toUpperCase() + s.slice(1)])];
+var date2 = (s) => s ? whenUnix(s) : "unknown";
+var fielded = (q) => /^(status|email|tag|interest):/.test(q);
+var asContact = (c) => ({ ...c, id: Number(c.id), subscribed_on: Date.parse(c.subscribed_on) / 1e3 });
+async function found2(path3) {
+  const { data, total } = await call("GET", path3);
+  return { data: data.map(asContact), pagination: { count: total } };
+}
+async function pageOf(list, id) {
+  const { data, offset, total } = await call(
+    "GET",
+    `/lists/${list.list_id}/contacts?around=${encodeURIComponent(id)}&limit=1`
+  );
+  return data[0]?.id === id ? Math.floor((total - 1 - offset) / perPage3) + 1 : 0;
+}
+function useSought2(list, id, usual, { page: at, setPage }, page2) {
+  const sought = useRef("");
+  useEffect(() => {
+    if (!id || !page2 || sought.current === id) return;
+    sought.current = id;
+    if (usual && at === 1 && !page2.data.some((c) => String(c.id) === id))
+      pageOf(list, id).then(
+        (n) => {
+          if (n > 1) setPage(n);
+        },
+        () => {
+        }
+      );
+  });
+}
+function useMembers(list, contact) {
+  const search = useSearch();
+  const [status] = useParam("status");
+  const [sort] = useParam("sort");
+  const q = search.query.trim();
+  const part = q !== "" && !fielded(q);
+  const filter = fielded(q) ? q : status && "status:" + status;
+  const pages = usePages2(`${q} ${filter} ${sort}`, perPage3);
+  const own = `/lists/${list.list_id}/contacts?${queryOf({ search: part ? q : "", status })}`;
+  const query = queryOf({ page: String(pages.page), per_page: String(perPage3), with_count: "true", filter, sort });
+  const path3 = part ? `${own}&limit=${most}` : ofAccount(`/lists/${list.list_id}/contacts?${query}`);
+  const { data, error } = (
+    /** @type {Fetched<Page>} */
+    useFetch(path3, ["records"], part ? found2 : void 0)
+  );
+  useSought2(list, contact, !part && !filter && !sort, pages, data);
+  const every = async () => fielded(q) ? (await everyPage(ofAccount(`/lists/${list.list_id}/contacts?${queryOf({ filter })}`))).data : (await everyRecord(own)).map(asContact);
+  return { search, status: fielded(q) ? "" : status, sort, part, every, filtered: !!(q || filter), pages, data, error };
+}
+function Contacts({ id, tab }) {
+  const { account: account2 } = useSession();
+  const { data, error, reload } = (
+    /** @type {Fetched<{data: List[]}>} */
+    useFetch(ofAccount("/lists"), ["records"], everyPage)
+  );
+  const lists = data?.data ?? [];
+  const list = id ? lists.find((l) => String(l.list_id) === id) : lists[0];
+  if (list) return createElement(Members, { key: `${account2}/${list.list_id}`, list, lists, contact: tab, reload });
+  const why = error ? loadingFailed(error) : !data ? loading() : lists.length ? empty("people", "List not found", `The account has no list ${id}. Choose a list above.`) : empty(
+    "people",
+    "No lists yet",
+    "Create a list and add contacts to it, or paste addresses here. ",
+    createElement(NewList, { main: true })
+  );
+  return createElement(Split, {
+    title: "Contacts",
+    open: false,
+    home: "#/contacts",
+    detail: null,
+    list: why,
+    tools: lists.length > 0 && div13({ class: "tools" }, pickList(lists))
+  });
+}
+var pickList = (lists, list) => createElement(Select, {
+  label: "List",
+  value: list ? String(list.list_id) : "",
+  onChange: (v) => go(`#/contacts/${v}`),
+  options: [
+    ...list ? [] : [
+      /** @type {[string, string]} */
+      ["", "Choose a list"]
+    ],
+    ...optionsOf(lists, (l) => [String(l.list_id), `${l.name} (${l.list_id})`])
+  ]
+});
+var tools = (lists, list, { search, status, sort, part }, statuses) => div13(
+  { class: "tools" },
+  pickList(lists, list),
+  createElement(Search, { search, label: "Part of an address, tag:…, interest:…" }),
+  div13(
+    { class: "pair" },
+    createElement(Select, {
+      label: "Status",
+      value: status,
+      onChange: (v) => setParams({ status: v, ...!part && { q: "" } }),
+      options: choices(statuses)
+    }),
+    createElement(Select, { label: "Order", value: sort, onChange: (v) => setParams({ sort: v }), options: sorts })
+  )
+);
+function Members({ list, lists, contact, reload }) {
+  const { info } = useSession();
+  const members = useMembers(list, contact);
+  const { search, status, sort, part, every, filtered, pages, data, error } = members;
+  const [all, setAll] = useState(
+    /** @type {Contact[]} */
+    []
+  );
+  const count = data?.pagination?.count;
+  const shown3 = page(data, `${pages.page} ${search.query} ${status} ${sort}`);
+  const ranOut = useRanOut(pages, data);
+  const selection = useSelection(shown3.key, shown3.rows);
+  const select3 = (found3) => {
+    setAll(found3);
+    selection.set(found3.map((c) => String(c.id)));
+  };
+  const known = new Map([...all, ...data?.data ?? []].map((c) => [c.id, c]));
+  const selected = [...known.values()].filter((c) => selection.has(String(c.id)));
+  return createElement(Split, {
+    title: "Contacts",
+    count,
+    open: !!contact,
+    home: link(`contacts/${list.list_id}`),
+    side: [
+      !list.policy_accepted && createElement(AcceptPolicy, { id: list.list_id, name: list.name, reload }),
+      createElement(Import, { list: { id: String(list.list_id), name: list.name }, paste: pasted }),
+      createElement(NewContact, { list: { id: String(list.list_id), name: list.name } })
+    ],
+    tools: tools(lists, list, members, info?.contact_statuses ?? []),
+    list: [
+      createElement(Rows, {
+        select: { selection, name: (c) => c.email },
+        list: { ...shown3, error: error ?? "", rows: ranOut ? null : shown3.rows },
+        current: contact,
+        row: (c, current) => row3(c, list, current),
+        none: filtered ? empty("people", "No matching contacts", "Enter part of an address, or a complete tag or interest.") : empty(
+          "people",
+          "No contacts on this list",
+          "Import contacts or add one with the buttons above, or paste addresses here."
+        )
+      }),
+      createElement(Selected, {
+        selection,
+        total: count ?? 0,
+        onAll: () => every().then(select3),
+        noun: "contact",
+        children: createElement(Acts, { list, contacts: selected, after: () => selection.set([]) })
+      }),
+      part ? (count ?? 0) > most && div13({ class: "pager dim" }, `Only the latest ${most} contacts are shown.`) : createElement(Pager, { pages, count: count ?? 0 })
+    ],
+    detail: contact ? createElement(Opened3, { key: contact, list, id: contact }) : empty("people", "No contact selected", "Choose a contact to see its attributes and tags.")
+  });
+}
+var page = (data, key2) => ({
+  key: key2,
+  rows: data ? data.data.map((c) => ({ ...c, id: String(c.id) })) : null,
+  total: 0,
+  error: "",
+  look: () => {
+  }
+});
+var row3 = (c, list, current) => rowLink(
+  `contacts/${list.list_id}/${c.id}`,
+  current,
+  span14({ class: "line" }, strong4(seen(c.email)), date2(c.subscribed_on)),
+  span14(
+    { class: "line" },
+    span14({ class: "dim cut" }, [name2(c), ...c.tags ?? []].filter(Boolean).join(" · ") || `contact ${c.id}`),
+    c.status !== "active" && state(c)
+  )
+);
+var name2 = (c) => ["first_name", "last_name", "name"].map((n) => c.custom_attributes?.find((x) => x.name === n)?.value).filter(Boolean).join(" ");
+var bounces = ({ bounces_count: n, last_bounce_type: last2 }) => `${n ?? 0}${last2 && last2 !== "none" ? `, the last one ${last2}` : ""}`;
+function Opened3({ list, id }) {
+  const path3 = `/lists/${list.list_id}/contacts/${encodeURIComponent(id)}`;
+  const {
+    data: c,
+    error,
+    reload
+  } = (
+    /** @type {Fetched<Contact>} */
+    useFetch(ofAccount(path3), ["records", "message"])
+  );
+  if (error) return empty("warn", "Not found", error);
+  if (!c) return loading();
+  return article3(
+    header4(
+      { class: "head" },
+      createElement(Heading, { text: c.email }),
+      p10(
+        { class: "meta" },
+        state(c),
+        name2(c),
+        span14(`list ${list.name}`),
+        idOf(String(c.id), "Copy contact id", `contact ${c.id}`)
+      ),
+      createElement(
+        Doing,
+        { label: "Actions", class: "actions" },
+        a8({ class: "button", href: "#/inbox?q=" + encodeURIComponent(c.email) }, icon("inbox"), "Messages"),
+        c.status !== "deleted" && createElement(Edit2, { list, c, reload }),
+        createElement(Acts, { list, contacts: [c], after: reload })
+      )
+    ),
+    pairs([
+      ["Subscribed", date2(c.subscribed_on)],
+      ["Bounces", bounces(c)],
+      ["Tags", labels(c.tags)],
+      ["Interests", labels(c.interests)]
+    ]),
+    c.custom_attributes?.length ? [
+      header4({ class: "part" }, "Attributes"),
+      pairs(
+        c.custom_attributes.map((x) => [x.name, typeof x.value === "string" ? x.value : JSON.stringify(x.value)])
+      )
+    ] : null
+  );
+}
+var labels = (all) => all?.length ? span14(
+  { class: "tags" },
+  all.map((w) => span14({ class: "chip", key: w }, w))
+) : "none";
+function Acts({ list, contacts, after }) {
+  const at = (id) => ofAccount(`/lists/${list.list_id}/contacts/${id}`);
+  const back = async (done) => {
+    for (let n = 0; n < done.length; n += batch)
+      await call("POST", at("import"), {
+        contacts: done.slice(n, n + batch).map(({ email }) => ({ email })),
+        resubscribe: true
+      });
+    after();
+  };
+  const act2 = (action, did) => attempt(
+    () => call("POST", `/lists/${list.list_id}/contacts/actions`, { action, ids: contacts.map((c) => String(c.id)) }),
+    ({ ids, failed, error }) => {
+      const changed = new Set(ids);
+      const done = contacts.filter((c) => changed.has(String(c.id)));
+      const text2 = [
+        done.length && `${done.length === 1 ? done[0].email : counted(done.length, "contact")} ${did} ${list.name}.`,
+        failed && `${failed} of ${contacts.length} failed: ${error}.`
+      ].filter(Boolean).join(" ");
+      return [text2, void 0, done.length && done.every((c) => c.status === "active") ? () => back(done) : void 0];
+    }
+  ).then(after);
+  const left = contacts.every((c) => c.status === "deleted");
+  return [
+    !left && createElement(Create, {
+      label: "Tag",
+      sign: "tag",
+      title: contacts.length === 1 ? `Tag ${contacts[0].email}` : `Tag ${counted(contacts.length, "contact")}`,
+      ok: "Tag",
+      parts: [
+        {
+          name: "tags",
+          label: "Tags to add",
+          hint: "vip, customer",
+          read: words,
+          note: "Separated by commas. The API cannot remove tags."
+        }
+      ],
+      send: (body) => call("POST", at("tag"), { contact_ids: contacts.map((c) => c.id), tags: [], ...body }),
+      done: () => {
+        after();
+        return [`${counted(contacts.length, "contact")} tagged.`];
+      }
+    }),
+    contacts.some((c) => c.status !== "deleted" && c.status !== "unsubscribed") && press("exit", "Unsubscribe", () => act2("unsubscribe", "unsubscribed from"), key("u")),
+    !left && press("trash", "Delete", () => act2("delete", "deleted from"), key("Delete"))
+  ];
+}
+function Edit2({ list, c, reload }) {
+  const all = (c.custom_attributes ?? []).filter(
+    (x) => !x.name.includes("=") && !/^\s|\s$|\n/.test(`${x.name}=${x.value}`)
+  );
+  const lines = all.map((x) => `${x.name}=${x.value}`).join("\n");
+  const send2 = (custom_attributes) => call("PATCH", ofAccount(`/lists/${list.list_id}/contacts/${c.id}`), { custom_attributes });
+  const without = (now2, old) => [
+    ...now2,
+    ...old.filter((o) => !now2.some((n) => n.name === o.name)).map(({ name: name4 }) => ({ name: name4, value: null }))
+  ];
+  return createElement(Create, {
+    label: "Edit",
+    sign: "page",
+    title: `Edit ${c.email}`,
+    ok: "Save",
+    stands: lines,
+    parts: [
+      {
+        name: "custom_attributes",
+        label: "Attributes",
+        kind: "area",
+        hint: "first_name=Ada",
+        start: lines,
+        read: attributes,
+        note: "One name=value per line. The values replace merge tags."
+      }
+    ],
+    send: (_, v) => send2(without(attributes(v.custom_attributes), all)),
+    done: (now2) => {
+      reload();
+      return [`${c.email} updated.`, void 0, () => send2(without(all, now2.custom_attributes ?? [])).then(reload)];
+    }
+  });
+}
 
 // src/programs.js
 var loading2;
