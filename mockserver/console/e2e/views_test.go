@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
 )
 
 // TestSignature: the console explains how a pasted signature or secret differs from the correct one.
@@ -78,6 +79,27 @@ func TestFaults(t *testing.T) {
 	p.goTo("#/overview").click("button", "Delete everything")
 	p.click("button", "Yes, delete everything")
 	p.goTo("#/inbox").says(".list", "Nothing sent yet")
+}
+
+// TestFaultTargets: the target of a rule comes from its action, and the methods come from the operations.
+func TestFaultTargets(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.srv.Inject(
+		mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Second},
+		mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Second, Event: "Email.Opened"},
+		mockserver.Fault{Action: mockserver.FaultInternalError},
+		mockserver.Fault{Action: mockserver.FaultDrop},
+		mockserver.Fault{Action: mockserver.FaultReset, WebhookID: w.subscribe("/hook", "Email.Opened").ID},
+	)
+	w.check(err)
+	p := open(t, w.srv.URL(), "#/faults", desk)
+	for n, subject := range []string{"Every request", "Deliveries of Email.Opened", "Email API messages", "Deliveries", "Deliveries to webhook"} {
+		p.says(".rules li:nth-child("+strconv.Itoa(n+1)+") strong", subject)
+	}
+	p.until(`[...document.querySelectorAll('.pick')].find(e => e.textContent.startsWith('Method')).querySelectorAll('option').values()
+		.map(o => o.value).toArray().join(' ') === ' DELETE GET HEAD PATCH POST'`)
+	p.do(focus(".rules li:nth-child(3) [title=Edit]"))
+	p.press("\r").says(".form label:has(:checked)", "Messages")
 }
 
 func TestSendEvent(t *testing.T) {

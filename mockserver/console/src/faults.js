@@ -30,23 +30,25 @@ const presets = [
   ['Out of order', 'Every second delivery is swapped with the next', { event: '*', action: 'reorder', every: 2 }],
 ];
 
-/** @param {Rule} r */
-function about(r) {
-  return subject(r) + (r.account_id ? ` of account ${r.account_id}` : accountFilter() && ' of all accounts');
+/** @param {Rule} r @param {Action[]} actions */
+function about(r, actions) {
+  return subject(r, actions) + (r.account_id ? ` of account ${r.account_id}` : accountFilter() && ' of all accounts');
 }
 
-/** What a rule matches: request, delivery or message. @param {Fault} r */
-const targetOf = r =>
-  r.action === 'internal_error'
-    ? 'message'
-    : r.event || r.webhook_id || ['drop', 'duplicate', 'reorder'].includes(r.action)
-      ? 'delivery'
-      : 'request';
+/**
+ * What a rule matches: request, delivery or message. Without an event and a webhook, it is the first target of the
+ * action.
+ * @param {Fault} r
+ * @param {Action[]} actions
+ */
+const targetOf = (r, actions) =>
+  r.event || r.webhook_id ? 'delivery' : (actions.find(a => a.action === r.action)?.targets[0] ?? 'request');
 
-/** @param {Rule} r */
-function subject(r) {
-  if (targetOf(r) === 'message') return 'Email API messages';
-  if (targetOf(r) === 'delivery') {
+/** @param {Rule} r @param {Action[]} actions */
+function subject(r, actions) {
+  const target = targetOf(r, actions);
+  if (target === 'message') return 'Email API messages';
+  if (target === 'delivery') {
     const event = r.event && r.event !== '*' && `of ${r.event}`;
     return ['Deliveries', event, r.webhook_id && `to webhook ${r.webhook_id}`].filter(Boolean).join(' ');
   }
@@ -205,7 +207,11 @@ const RuleRow = ({ r, actions, change, edit }) =>
           `Rule ${r.id} ${enabled ? 'enabled' : 'disabled'}.`,
         ),
     }),
-    div({ class: 'rule' }, div(strong(about(r)), span({ class: 'dim' }, ' · ', which(r))), div(what(r, actions))),
+    div(
+      { class: 'rule' },
+      div(strong(about(r, actions)), span({ class: 'dim' }, ' · ', which(r))),
+      div(what(r, actions)),
+    ),
     chip(r.hits ? 'warn' : '', r.hits ? 'bolt' : '', `${r.hits} of ${r.calls} affected`),
     iconButton('page', `Edit rule ${r.id}`, () => edit(r), { title: 'Edit' }),
     iconButton(
@@ -295,7 +301,7 @@ const requestFields = ({ field, pick }, operations) => [
   ),
   div(
     { class: 'pair' },
-    pick('method', 'Method', ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST']),
+    pick('method', 'Method', [...new Set(['HEAD', ...operations.map(o => o.method)])].sort()),
     field('path', 'Path', { hint: '/lists/{id}/contacts', mono: true }),
   ),
 ];
@@ -345,7 +351,7 @@ function selectionFields({ f, field, select }) {
  */
 function RuleForm({ rule, title, plan: { action_details: actions, operations }, events, send, cancel }) {
   const { info } = useSession();
-  const [target, setTarget] = useState(targetOf(rule));
+  const [target, setTarget] = useState(targetOf(rule, actions));
   const values = useValues(rule);
   const { f, put, field, select, pick } = values;
   const hooks = useWebhooks().data?.data ?? [];

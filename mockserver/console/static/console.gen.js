@@ -5513,13 +5513,14 @@ var presets = [
   ["Duplicate deliveries", "Every delivery is duplicated", { event: "*", action: "duplicate" }],
   ["Out of order", "Every second delivery is swapped with the next", { event: "*", action: "reorder", every: 2 }]
 ];
-function about3(r) {
-  return subject(r) + (r.account_id ? ` of account ${r.account_id}` : accountFilter() && " of all accounts");
+function about3(r, actions) {
+  return subject(r, actions) + (r.account_id ? ` of account ${r.account_id}` : accountFilter() && " of all accounts");
 }
-var targetOf = (r) => r.action === "internal_error" ? "message" : r.event || r.webhook_id || ["drop", "duplicate", "reorder"].includes(r.action) ? "delivery" : "request";
-function subject(r) {
-  if (targetOf(r) === "message") return "Email API messages";
-  if (targetOf(r) === "delivery") {
+var targetOf = (r, actions) => r.event || r.webhook_id ? "delivery" : actions.find((a18) => a18.action === r.action)?.targets[0] ?? "request";
+function subject(r, actions) {
+  const target2 = targetOf(r, actions);
+  if (target2 === "message") return "Email API messages";
+  if (target2 === "delivery") {
     const event = r.event && r.event !== "*" && `of ${r.event}`;
     return ["Deliveries", event, r.webhook_id && `to webhook ${r.webhook_id}`].filter(Boolean).join(" ");
   }
@@ -5651,7 +5652,11 @@ var RuleRow = ({ r, actions, change, edit }) => li8(
       `Rule ${r.id} ${enabled ? "enabled" : "disabled"}.`
     )
   }),
-  div20({ class: "rule" }, div20(strong9(about3(r)), span19({ class: "dim" }, " · ", which(r))), div20(what(r, actions))),
+  div20(
+    { class: "rule" },
+    div20(strong9(about3(r, actions)), span19({ class: "dim" }, " · ", which(r))),
+    div20(what(r, actions))
+  ),
   chip(r.hits ? "warn" : "", r.hits ? "bolt" : "", `${r.hits} of ${r.calls} affected`),
   iconButton("page", `Edit rule ${r.id}`, () => edit(r), { title: "Edit" }),
   iconButton(
@@ -5717,7 +5722,7 @@ var requestFields = ({ field, pick }, operations) => [
   ),
   div20(
     { class: "pair" },
-    pick("method", "Method", ["DELETE", "GET", "HEAD", "PATCH", "POST"]),
+    pick("method", "Method", [.../* @__PURE__ */ new Set(["HEAD", ...operations.map((o) => o.method)])].sort()),
     field("path", "Path", { hint: "/lists/{id}/contacts", mono: true })
   )
 ];
@@ -5750,7 +5755,7 @@ function selectionFields({ f, field, select: select3 }) {
 }
 function RuleForm({ rule, title, plan: { action_details: actions, operations }, events, send: send2, cancel }) {
   const { info } = useSession();
-  const [target2, setTarget] = useState(targetOf(rule));
+  const [target2, setTarget] = useState(targetOf(rule, actions));
   const values = useValues2(rule);
   const { f, put: put2, field, select: select3, pick } = values;
   const hooks = useWebhooks().data?.data ?? [];
