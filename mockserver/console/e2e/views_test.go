@@ -112,7 +112,7 @@ func TestSendEvent(t *testing.T) {
 	p.equal(d.Event, "Email.Bounced")
 	p.equal(d.State, "delivered")
 	p.says(".workbench", "Shell command")
-	p.says(".code", "--url '"+w.receiver.URL+"/hook'")
+	p.says(".code", " -url '"+w.receiver.URL+"/hook'")
 	p.fill("#body", "{").says("#body-fault", "not JSON")
 	p.says(".workbench", "Shell command for the unedited sample")
 	p.until(`document.querySelector('form button.main')?.disabled`)

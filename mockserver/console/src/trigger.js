@@ -192,10 +192,10 @@ function Destination({ hooks, text, sample }) {
 const shell = (sample, url, hash) =>
   [
     `mockserver trigger ${sample.event}`,
-    sample.variant !== 'default' && `--variant ${sample.variant}`,
-    `--url ${quote(url)}`,
-    '--secret SECRET',
-    hash !== 'sha256' && `--hash-function ${hash}`,
+    sample.variant !== 'default' && `-variant ${sample.variant}`,
+    `-url ${quote(url)}`,
+    '-secret SECRET',
+    hash !== 'sha256' && `-hash-function ${hash}`,
   ]
     .filter(Boolean)
     .join(' \\\n  ');

@@ -6907,10 +6907,10 @@ function Destination({ hooks, text: text2, sample }) {
 }
 var shell = (sample, url, hash) => [
   `mockserver trigger ${sample.event}`,
-  sample.variant !== "default" && `--variant ${sample.variant}`,
-  `--url ${quote(url)}`,
-  "--secret SECRET",
-  hash !== "sha256" && `--hash-function ${hash}`
+  sample.variant !== "default" && `-variant ${sample.variant}`,
+  `-url ${quote(url)}`,
+  "-secret SECRET",
+  hash !== "sha256" && `-hash-function ${hash}`
 ].filter(Boolean).join(" \\\n  ");
 function Sent({ id }) {
   const { data: d } = (
