@@ -3,9 +3,9 @@
 // not affect the version of the application's driver. For the same reason, its tests are in
 // internal/tests/chaos/drivers.
 //
-// The package is meant for up to 10 emails per second (measured in docs/performance.md). To
-// distribute more emails to several machines, use module contrib/riverjobs, which adds the job
-// queue River and uses the same table.
+// Each process checks the table for work. docs/performance.md shows how many emails per second one
+// process sends. To distribute the emails to many processes, use module contrib/riverjobs, which
+// adds the job queue River and uses the same table.
 //
 //	store := sqlstore.New(sqlstore.SQLite, db)
 //	if err := store.Create(ctx); err != nil {
