@@ -169,48 +169,53 @@ func mayHavePages(c jsonscan.Cursor) (more bool) {
 // previous page was the last page. Most platforms return an empty page after the last page;
 // isLast detects this. Other platforms refuse the request, or return the last or the first
 // page again; isAfterLast detects these.
-//
-// The response to the request for page n can have another cause than the end of the list: a
-// proxy may have refused the request, or items may have been added at the beginning of the
-// list. Therefore, if the total number of items is unknown, isAfterLast sends two more
-// requests:
+func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
+	items, _ := f.page.items()
+	c, refused := &i.checker, isRejection(f.err)
+	repeated := f.err == nil && len(items) > 0 && (same(items, c.previous) || same(items, c.first))
+	switch {
+	case c.previous == nil, !refused && !repeated:
+		return false, nil
+	case c.allSeen(), refused && c.empty:
+		return true, c.atEnd()
+	case c.empty, refused && c.count > 0:
+		return false, nil // items are missing
+	case refused && !errors.Is(f.err, ErrNotFound) && c.isDeep():
+		return false, nil // the platform may refuse pages that contain further items
+	}
+	return i.confirmEnd(n, f)
+}
+
+// confirmEnd reports whether the previous page was the last page, although the total number of
+// items is unknown. The response f to the request for page n can have another cause: a proxy may
+// have refused the request, or items may have been added at the beginning of the list.
+// Therefore, confirmEnd sends two more requests:
 //
 //   - First, it requests the previous page again, which must be unchanged.
 //   - If page n was refused, it then requests page n again, which must be refused again. If
 //     page n repeated an earlier page, it requests page n+1, which must be refused, be empty
 //     or contain the same items as page n.
-func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
-	items, _ := f.page.items()
-	w, refused := &i.checker, isRejection(f.err)
-	switch {
-	case w.previous == nil || f.err != nil && !refused:
-		return false, nil
-	case f.err == nil && (len(items) == 0 || !same(items, w.previous) && !same(items, w.first)):
-		return false, nil
-	case w.allSeen() || refused && w.empty:
-		return true, w.atEnd()
-	case refused && (w.count > 0 || !errors.Is(f.err, ErrNotFound) && w.isDeep()), w.empty:
-		return false, nil
-	}
+func (i *iteration[P, T]) confirmEnd(n int64, f *fetched[P]) (bool, error) {
 	before, err := i.prefetch.get(n - 1)
 	if err != nil {
 		return false, err
 	}
-	if again, _ := before.items(); !same(again, w.previous) {
+	if again, _ := before.items(); !same(again, i.checker.previous) {
 		return false, fmt.Errorf("%w: page %d contains other items than before", ErrListChanged, n-1)
 	}
-	if refused {
+	if f.err != nil {
 		f.page, f.err = i.prefetch.get(n)
 		if !isRejection(f.err) {
 			return false, nil
 		}
-		return true, w.atEnd()
+		return true, i.checker.atEnd()
 	}
+	items, _ := f.page.items()
 	next, err := i.prefetch.get(n + 1)
 	if after, _ := next.items(); err != nil && !isRejection(err) || len(after) > 0 && !same(after, items) {
 		return false, err // step reports the repeated page
 	}
-	return true, w.atEnd()
+	return true, i.checker.atEnd()
 }
 
 // isRejection reports whether the platform may have refused a request because of a parameter.
