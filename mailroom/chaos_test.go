@@ -26,8 +26,7 @@ import (
 
 // TestChaos repeatedly kills or replaces one of two processes. The platform loses requests and responses, and its
 // deliveries are lost, duplicated and reordered. Nevertheless, no email is sent two times, and each key has an
-// outcome. OnNotice receives each notice once and with the right key. It receives other notices only after the
-// outcome.
+// outcome. OnNotice receives each notice once and with the right key. The first notice of each key is its outcome.
 func TestChaos(t *testing.T) {
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -74,10 +74,12 @@
 // duplicate email, but it delays work, and an outcome may be unknown for a short time. A difference
 // of more than a minute has two further consequences:
 //
-//   - In an outage, a process whose clock is slow ignores the pauses of the others, so more outcomes
-//     are unknown.
-//   - If the clock of a process differs from the platform's clock, events do not resolve the unknown
-//     outcomes of this process, so an operator must resolve them.
+//   - A process ignores a pause that begins in the future. If its clock is slow, the pauses of the
+//     other processes seem to do so. In an outage, it then continues to send, and more outcomes are
+//     unknown.
+//   - To resolve an unknown outcome, the Room also compares the time of the request with the time at
+//     which the platform received an email. If the clocks of the process and the platform differ, no
+//     email matches, so an operator must resolve the outcome.
 //
 // # Start and shutdown
 //

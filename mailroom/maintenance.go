@@ -40,10 +40,11 @@ func (r *Room) deleteExpiredEvents(ctx context.Context) (remain bool, err error)
 	return remain, err
 }
 
-// reschedule stores overdue items again, so that an external queue gets jobs for them. It
-// does not change their times, because the order of the items and the alerts depend on
-// them. While sending is paused, only one worker can send, so reschedule stores only one
-// email.
+// reschedule stores overdue items again, because an external queue seems to have lost their
+// jobs, and creates a job whenever an item is stored. reschedule does not change the times of
+// the items, because the order of the items and the alerts depend on the times. After a
+// failure, workers send only one email at a time, as a test (see sendDelay). Therefore,
+// reschedule then stores only one email.
 func (r *Room) reschedule(ctx context.Context, _ string) (wait time.Duration, err error) {
 	return noWork, r.update(ctx, func(s *storeTx) {
 		for _, kind := range workKinds() {

@@ -31,8 +31,9 @@ const (
 )
 
 // sendDelay returns how long a worker must wait, or 0 if it can send. After a pause, and
-// after a time without a success, it permits only one worker to send. Therefore an outage
-// causes only one unknown outcome for each pause.
+// after 30 s without a success, it permits only one worker to send. The email of this
+// worker is a probe, whose result decides whether all workers can send. Therefore, an
+// outage causes only one unknown outcome for each pause.
 func (s *storeTx) sendDelay(now time.Time) time.Duration {
 	if p := s.readPause(); p.Mode == modeNormal && p.Until.After(now) {
 		return 0
@@ -72,9 +73,9 @@ func (s *storeTx) putPause(p pauseValue) {
 }
 
 // updatePause ends the pause after a success, and begins or extends it after a failure. A
-// 403, a 404, a 409 and a response with the status "error" can concern only this email, so
-// they neither end nor extend the pause. After such a response, another worker can probe
-// the platform.
+// 403, a 404, a 409 and a response with the status "error" do neither, because the email may
+// be their cause, and other emails may succeed. If the email was a probe, another worker can
+// then send the next probe without a further pause.
 func (s *storeTx) updatePause(started time.Time, sendErr error) {
 	now, result := time.Now(), client.ResultOfSend(sendErr)
 	success := result == client.SendAccepted || result == client.SendRejected
