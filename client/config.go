@@ -165,9 +165,9 @@ func (c Config) withDefaults() Config {
 }
 
 // maxConns is the maximum number of connections to the platform. http.DefaultTransport
-// limits only idle connections, also to 100. During a burst, it therefore opens more
-// connections, which could exhaust the file descriptors, and closes them after the
-// burst.
+// limits only idle connections, to 2 per host. During a burst, it therefore opens any
+// number of connections, which could exhaust the file descriptors, and closes almost all
+// of them after the burst.
 const maxConns = 100
 
 // pingTimeout is both the time without a received frame after which net/http sends an
@@ -177,10 +177,10 @@ const pingTimeout = 5 * time.Second
 // NewTransport returns a new transport, which is the default for [Config.HTTPClient]. It
 // is a copy of [http.DefaultTransport] with two changes:
 //
-//   - It opens up to 100 HTTP/1 connections, which can all be idle (see
-//     [Client.CloseIdleConnections]). Additional concurrent calls wait for a connection,
-//     and [Config.Timeout] includes this wait. Over HTTP/2, many requests share one
-//     connection.
+//   - It opens up to 100 HTTP/1 connections, and keeps all of them for reuse while they are
+//     idle (see [Client.CloseIdleConnections]). Additional concurrent calls wait for a
+//     connection, and [Config.Timeout] includes this wait. Over HTTP/2, many requests share
+//     one connection.
 //   - It detects a dead HTTP/2 connection: if the connection receives nothing for 5 s,
 //     the transport sends a ping, and if no response arrives within another 5 s, it
 //     closes the connection. If http.DefaultTransport has its own settings for pings,

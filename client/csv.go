@@ -89,9 +89,10 @@ func (e *CSVError) Unwrap() error { return e.Err }
 //
 // Columns without a header, blank lines and rows with only empty fields are ignored.
 //
-// The source removes spaces and invisible characters around an address, a tag or a
-// header, and the apostrophe that [CSVRow] writes before = + - and @. An address with
-// invisible characters inside is invalid.
+// The source removes spaces and invisible characters around an address, a tag or a header.
+// An address with invisible characters inside is invalid. [CSVRow] writes an apostrophe
+// before a field such as "=1+2", so that no spreadsheet program runs the field as a formula.
+// The source removes this apostrophe.
 //
 // The Line field of each contact is the number of the first line of its row. Every error
 // from the source is a [*CSVError], except errors from OnBadRow. You can iterate over the

@@ -90,10 +90,14 @@
 // Platforms write some values differently, so the client accepts several forms. An id or an
 // integer may be text or a number, a time may be Unix seconds, milliseconds or ISO 8601,
 // and a known status may be in another letter case. Any other value of the wrong type
-// becomes the zero value, and [Config.Logger] and [Observation].Ignored report it. However,
-// three kinds of values must have the right type, because a zero value would hide a loss:
-// the id of the resource, the fields of a webhook, and the status in the response to
-// [Emails.Send]. The client ignores unknown fields.
+// becomes the zero value, and [Config.Logger] and [Observation].Ignored report it. The
+// client ignores unknown fields. However, three kinds of values must have the right type:
+//
+//   - the id of the resource, because your program needs it to find the resource again
+//   - the fields of a webhook, because the client compares webhooks before it creates or
+//     returns one
+//   - the status in the response to [Emails.Send], because it can mean that the email is not
+//     sent
 //
 // # Confirmed writes
 //
@@ -125,9 +129,11 @@
 //   - The requested time is in the past. The platform then sends the campaign immediately,
 //     so the client accepts any time in the response.
 //   - The requested time is in the future for the client, but in the past for a platform
-//     whose clock is ahead, which then sends the campaign immediately. Therefore, the client
-//     accepts a later time than the requested one if this later time is at most one minute
-//     after the client's current time, or not after the campaign's updated_on.
+//     whose clock is ahead. The platform then sends the campaign immediately, and responds
+//     with its own current time. Therefore, the client accepts a later time than you
+//     requested, up to one minute after the client's current time. It also accepts a later
+//     time up to the campaign's updated_on, because this time comes from the platform's
+//     clock.
 //
 // # Retries
 //

@@ -191,10 +191,13 @@ func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 // have refused the request, or items may have been added at the beginning of the list.
 // Therefore, confirmEnd sends two more requests:
 //
-//   - First, it requests the previous page again, which must be unchanged.
-//   - If page n was refused, it then requests page n again, which must be refused again. If
-//     page n repeated an earlier page, it requests page n+1, which must be refused, be empty
-//     or contain the same items as page n.
+//   - First, it requests the previous page again. If this page has changed, confirmEnd returns
+//     [ErrListChanged].
+//   - If page n was refused, it requests page n again. If the platform accepts it now, the
+//     previous page was not the last.
+//   - If page n repeated an earlier page, it requests page n+1. After the last page, a platform
+//     refuses this page, or returns no items or the items of page n. If page n+1 contains
+//     other items, the previous page was not the last.
 func (i *iteration[P, T]) confirmEnd(n int64, f *fetched[P]) (bool, error) {
 	before, err := i.prefetch.get(n - 1)
 	if err != nil {

@@ -26,13 +26,13 @@ import (
 //   - An HTTP/2 request with a body has no GetBody. Without GetBody, the transport cannot
 //     read the body a second time, so it returns an error instead of resending the request.
 //
-// One case is allowed: if a connection becomes unusable before the request's stream began, the platform got nothing,
-// so the transport may send the request on another connection; see payloadReader.
+// The transport may send a request on a second connection if the first connection became unusable before the stream of
+// the request began, because the platform then received nothing; see payloadReader.
 //
-// Over HTTP/1, net/http resends a request with a body only if the connection was idle and no byte was written.
-// This is safe, but requires GetBody. Over HTTP/2, however, GetBody would allow the transport to resend requests that
-// the platform may have processed. Therefore, the client sets GetBody only if it expects HTTP/1, for example because
-// the last response used HTTP/1.
+// With GetBody, net/http can read the body a second time, and so resend a request that has a body. Over HTTP/1, this
+// is safe, because net/http resends such a request only if the connection was idle and no byte was written. Over
+// HTTP/2, it is not safe, because net/http resends requests that the platform may have processed. Therefore, the
+// client sets GetBody only if it expects HTTP/1, for example because the last response used HTTP/1.
 type resendGuard struct {
 	stop           context.CancelFunc
 	requested, got atomic.Bool // whether a connection was requested, and obtained

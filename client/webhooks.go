@@ -67,12 +67,13 @@ type Webhooks struct {
 // If a request fails, even with [ErrOutcomeUnknown], call Ensure again. This is safe,
 // because the second call finds the webhook if the first call has created it.
 //
-// The error is [ErrInvalidResponse] in two cases, because the receiver could not verify
-// the deliveries, or would get other deliveries than requested:
+// The error is [ErrInvalidResponse] in two cases:
 //
-//   - The platform returns the webhook without its secret.
+//   - The platform returns the webhook without its secret, so the receiver could not verify
+//     the deliveries.
 //   - Ensure has created a webhook, but in the platform's list this webhook has other
-//     events or another rate limit than Ensure requested.
+//     events or another rate limit than Ensure requested. The receiver would get other
+//     deliveries than you expect.
 //
 // With any error, the returned webhook can contain the fields that are already known, for
 // example the id. A missing hash function is not an error: [Webhook.HashFunction] is then
@@ -191,10 +192,16 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 	return shown, nil
 }
 
-// find returns the id of the first webhook that matches, or "" if there is none. It also returns the webhooks
-// before it in the list that deliver some of the events in want. If after is not "", only webhooks after this
-// id match. The parameter own is the id of the webhook that the caller has just created, or "". The search
-// ends at this webhook.
+// find searches the platform's list for webhooks with the URL of want. It returns the id of the first webhook
+// that also has the events and the rate limit of want, or "" if there is none. It also returns the old webhooks,
+// which precede this webhook in the list and deliver some of the events.
+//
+// During a rotation, after is the id of the old webhook. Its successor follows it in the list, so find does not
+// return the old webhook or an earlier one.
+//
+// After the caller has created a webhook, own is its id. If another process created the same webhook earlier,
+// find returns the earlier one, because it precedes own. If own does not have the events and the rate limit of
+// want, find returns an error.
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, old []WebhookSummary, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		switch {
