@@ -7,8 +7,8 @@
 //
 // WEBHOOK_SECRETS contains the secrets of all active webhooks of the URL, separated by
 // commas. There are several secrets while a secret is rotated. Ctrl-C or SIGTERM ends
-// the command after the requests in progress. Without flags, the command demonstrates
-// both steps with the mock server.
+// the command after the requests in progress. Without flags, the command stores and
+// replays deliveries of the mock server.
 package main
 
 import (

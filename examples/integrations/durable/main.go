@@ -1,6 +1,7 @@
-// Command durable receives webhooks and handles them later, using only PostgreSQL. It stores each delivery
-// as a job of River, and acknowledges it when the job is committed, which takes milliseconds. Workers in
-// this or other processes run the jobs, retry failed jobs, and keep jobs that failed permanently.
+// Command durable receives webhooks and handles them later. It stores each delivery as a job of River, a job
+// queue that needs only PostgreSQL. It acknowledges the delivery when the job is committed, which takes
+// milliseconds. Workers in this or other processes run the jobs, retry failed jobs, and keep jobs that failed
+// permanently.
 //
 //	POSTGRES_URL=postgres://… WEBHOOK_SECRET=… go run -C examples/integrations/durable . -addr 127.0.0.1:8080
 //

@@ -184,9 +184,13 @@ func open(ctx context.Context, with settings) store {
 	panic("no store " + with.Store)
 }
 
-// replica is a receiver of webhooks that prints a line when it is ready. If a NATS server is set, its
-// handler only stores the events in the stream. Otherwise, for each call, the handler appends a line
-// to a file, works, and writes a row with the event's key.
+// replica receives webhooks, and prints a line when it is ready. What the replica does with an event
+// depends on the settings:
+//
+//   - NATS: it stores the event in the stream.
+//   - File: it appends a line to this file, writes a row with the event's id, and sleeps to simulate work.
+//   - Rows: it only writes the row.
+//   - None of these: it does nothing.
 func replica(with settings) {
 	ctx := context.Background()
 	v := must.Get(webhook.NewVerifier(must.Get(webhook.ParseSecret(secret, ""))))

@@ -4,21 +4,20 @@
 //   - client: models, functions that create requests, methods that only send a request,
 //     and functions that encode and decode JSON
 //   - events: the same for payloads, the names and types of events, their
-//     methods, and testdata from the document's examples
+//     methods, and testdata from the examples in openapi.yaml
 //   - mockserver/internal: models, routes and the list of events (api), the table
 //     for validation (contract), the transaction of each operation
 //     (platform), and examples of events (samples)
 //   - docs/reference.md: every endpoint and every event
 //   - mockserver/console/static/operations.json: every endpoint
 //
-// codegen calls oapi-codegen as a library, with the .tmpl files in this folder as its
-// templates, and so generates the models, requests, methods, encoders, decoders and
-// routes. The YAML files configure it, and add information that only Go code needs.
-// codegen writes the other files itself, with text/template. kin-openapi reads and
-// validates the document.
+// codegen reads and validates openapi.yaml with kin-openapi. It then calls oapi-codegen as
+// a library to generate the models, requests, methods, encoders, decoders and routes. The
+// .tmpl files in this folder are the templates of oapi-codegen. The YAML files configure
+// oapi-codegen, and add information to openapi.yaml that only Go code needs. codegen
+// generates everything else with text/template.
 //
-// If something is missing in the document or in the handwritten code, the error
-// names it.
+// If something is missing in openapi.yaml or in the handwritten code, the error names it.
 package main
 
 import (

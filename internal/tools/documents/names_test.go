@@ -98,9 +98,9 @@ var drawn = regexp.MustCompile(`\A.*\S {2,}\S|─|\A<!--`)
 // variable matches a variable of the command mockserver. Only npm/src/mock.ts reads MOCKSERVER_URL.
 var variable = regexp.MustCompile(`\bMOCKSERVER_[A-Z]\w*`)
 
-// TestOtherBlocks: JSON and YAML are valid, and the variables in YAML exist. Any other block except Go and shell must be
-// a drawing, a table or in a language that no test checks. A block in a comment that is none of these is probably Go with
-// an error.
+// TestOtherBlocks checks the code blocks of documents and comments that are neither Go nor shell. JSON and YAML must be
+// valid, and the variables in YAML must exist. Any other block must be a drawing, a table or in one of the languages in
+// untested. TestOtherBlocks rejects every other block, because it is probably Go code with an error.
 func TestOtherBlocks(t *testing.T) {
 	for _, b := range blocks(t) {
 		switch {
