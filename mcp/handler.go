@@ -22,8 +22,9 @@ import (
 //
 // The handler rejects these requests:
 //
-//   - 401: the token is missing or invalid. The platform checks the token only when a
-//     tool is called. (Specification: Authentication.)
+//   - 401: the token is missing, or contains characters that a token cannot contain. The
+//     handler cannot detect other invalid tokens, because the platform checks the token only
+//     when a tool is called. (Specification: Authentication.)
 //   - 403: the host is neither a loopback name nor in [Options.AllowedHosts], or a
 //     browser sends the request from a page with another origin.
 //   - 413: the request is larger than 64 KiB.

@@ -64,9 +64,9 @@ type OnceOptions struct {
 // If a process is suspended or cannot reach Redis for longer than the lease, another
 // process can take its event. The context of the function in the first process is then
 // canceled with the cause [ErrLeaseLost]. If the function succeeds nevertheless, Do
-// returns true and nil, and logs ErrLeaseLost, because both processes may have handled
-// the event. If no other process has taken the event, the first process renews its
-// expired lease and continues.
+// returns true and nil, because the event is handled. However, both processes may have
+// handled it, so Do also logs ErrLeaseLost. If no other process has taken the event, the
+// first process renews its expired lease and continues.
 type Once struct {
 	rdb    redis.Scripter
 	script *redis.Script

@@ -23,8 +23,8 @@ const (
 
 // stdio returns a transport that reads and writes lines of JSON. It differs from the
 // SDK's transport in two ways. After an invalid line, it responds with a JSON-RPC error
-// instead of ending. At the end of the input, it first waits for the pending requests.
-// The parameter ctx is the context of the program.
+// instead of ending. At the end of the input, it waits for the pending requests before it
+// ends. When ctx, the context of the program, is canceled, it stops waiting.
 func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
 	a := &pending{out: out, open: map[jsonrpc.ID]bool{}}
 	a.closed.L = &a.mu

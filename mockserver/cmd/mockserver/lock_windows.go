@@ -11,8 +11,9 @@ const (
 )
 
 // lock locks a file for this process until the returned function is called or the process
-// ends. It opens the file without sharing, so no other process can open it, and Windows
-// deletes the file when it is closed. lock does not follow a symbolic link.
+// ends. It opens the file without sharing, so no other process can open it. Because of
+// flagDeleteOnClose, Windows deletes the file when it is closed. lock does not follow a
+// symbolic link.
 func lock(name string) (unlock func() error, err error) {
 	path, err := syscall.UTF16PtrFromString(name)
 	if err != nil {

@@ -149,15 +149,14 @@ func metadata4(addr netip.Addr) bool {
 }
 
 // embedded4 returns the IPv4 addresses that a gateway or tunnel may derive from an IPv6
-// address. Network operators choose their own prefixes, so embedded4 considers only the
-// position of the IPv4 address:
+// address. Network operators choose their own prefixes, so embedded4 ignores the prefix. It
+// returns the four bytes at each position where an IPv4 address can be:
 //
-//   - In 6to4 addresses (RFC 3056), it follows the first two bytes.
-//   - In translated addresses (RFC 6052), it follows a prefix of 4 to 8 or 12 bytes,
-//     without counting the ninth byte, which is skipped.
-//   - In IPv4-mapped and IPv4-compatible addresses, it is at the end.
-//   - Clouds use similar addresses, such as fd00:a9fe:a9fe::1 (Akamai),
-//     fd00:c1::a9fe:a9fe (Oracle) and fe80::a9fe:a9fe (OpenStack).
+//   - after 2 bytes, in 6to4 addresses (RFC 3056) and in fd00:a9fe:a9fe::1 (Akamai)
+//   - after 4, 5, 6, 7, 8 or 12 bytes, in translated addresses (RFC 6052), whose ninth byte
+//     is not part of the IPv4 address and is skipped
+//   - at the end, in IPv4-mapped and IPv4-compatible addresses, in fd00:c1::a9fe:a9fe
+//     (Oracle) and in fe80::a9fe:a9fe (OpenStack)
 func embedded4(addr netip.Addr) []netip.Addr {
 	b := addr.As16()
 	without := append(append([]byte{}, b[:8]...), b[9:]...)
