@@ -18,3 +18,57 @@ func TestChangeDuringReload(t *testing.T) {
 	eval[bool](p, `release()`)
 	p.contains(p.text(".rows"), "The second")
 }
+
+// TestChangesInOneSecond: messages have times in whole seconds, so a change of a message that is not loaded can look like
+// a new message.
+func TestChangesInOneSecond(t *testing.T) {
+	w := newWorld(t)
+	w.srv.FreezeClock()
+	old := w.send("ada@example.org", "The first", order)
+	for range 300 { // more than one page
+		w.send("ada@example.org", "Another", order)
+	}
+	p := open(t, w.srv.URL(), "#/inbox", desk)
+	p.says(".rows", "Another")
+	p.check(w.srv.Open(old))
+	w.send("ada@example.org", "The last", order)
+	p.says(".rows", "The last")
+	p.equal(p.text(".list header .count"), "302")
+	eval[bool](p, `holdReload('/outbox')`)
+	p.until(`window.release`)
+	w.send("ada@example.org", "During the reload", order)
+	p.says(".rows", "During the reload")
+	eval[bool](p, `release()`)
+	p.says(".rows", "During the reload", "The last")
+	p.equal(p.text(".list header .count"), "303")
+}
+
+// TestResponsesOutOfOrder: the response of a reload does not replace the response of a later reload.
+func TestResponsesOutOfOrder(t *testing.T) {
+	w := newWorld(t)
+	deleted := w.send("ada@example.org", "The first", order)
+	w.send("ada@example.org", "The second", order)
+	p := open(t, w.srv.URL(), "#/inbox", desk)
+	p.says(".rows", "The first", "The second")
+	eval[bool](p, `holdReload('/outbox')`)
+	p.until(`window.release`)
+	w.check(w.srv.DeleteMessage(deleted))
+	p.rows(1)
+	eval[bool](p, `release()`)
+	p.equal(p.text(".list header .count"), "1")
+}
+
+// TestChangesWhilePaused: changes that the page holds do not duplicate messages that it loads in the meantime.
+func TestChangesWhilePaused(t *testing.T) {
+	w := newWorld(t)
+	w.send("ada@example.org", "The first", order)
+	p := open(t, w.srv.URL(), "#/inbox", desk)
+	p.says(".rows", "The first").press("p").says(".live", "Paused")
+	w.srv.FreezeClock()
+	for range 300 { // more than one page
+		w.send("ada@example.org", "Another", order)
+	}
+	p.says(".live", "held").goTo("#/events").goTo("#/inbox").says(".list header .count", "301")
+	w.send("ada@example.org", "The last", order)
+	p.press("p").says(".rows", "The last").equal(p.text(".list header .count"), "302")
+}

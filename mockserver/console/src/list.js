@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { NoServer, call, useSoon } from './api.js';
 import { changesAll, useChanges } from './stream.js';
+/** @import { Change } from './types.js' */
 
 /** The number of records per request, and of records that are loaded above and below the visible ones. */
 const pageSize = 200;
@@ -36,9 +37,7 @@ export function useList(path, kind, filter, { open = '', also = [] } = {}) {
     pages.load([0, seen.current].filter((n, i) => !i || n > pageSize / 2).map(n => `offset=${Math.max(0, n - ahead)}`));
   const soon = useSoon(load, 250);
   useChanges(changes => {
-    const mine = changes
-      .filter(c => c.kind === kind && c.record && ofAccount(c.record, filter.account_id))
-      .map(c => c.record);
+    const mine = changes.filter(c => c.kind === kind && c.record && ofAccount(c.record, filter.account_id));
     if (changes.some(changesAll)) load();
     else if ((mine.length && (searches || !pages.got.rows)) || changes.some(c => also.includes(c.kind))) soon();
     else if (mine.length) pages.change(mine);
@@ -61,15 +60,19 @@ function usePages(key) {
   const now = useRef(key);
   const busy = useRef('');
   const total = useRef(0);
-  const flights = useRef(/** @type {Set<any[]>} */ (new Set())); // the changes since each request that is on its way
+  const flights = useRef(/** @type {Set<Change[]>} */ (new Set())); // the changes since each request that is on its way
+  const sent = useRef(0);
+  const shown = useRef(0);
   now.current = key;
   const take = async (/** @type {string[]} */ wheres, /** @type {boolean} */ afresh) => {
-    const since = /** @type {any[]} */ ([]);
+    const since = /** @type {Change[]} */ ([]);
+    const turn = ++sent.current;
     flights.current.add(since);
     const pages = await Promise.all(wheres.map(w => call('GET', `${key}&limit=${pageSize}&${w}`))).catch(e => e);
     flights.current.delete(since);
     busy.current = ''; // before rendering, which then requests the records that are still missing
-    if (now.current !== key) return;
+    if (now.current !== key || (afresh && turn < shown.current)) return; // the list already shows a later reload
+    if (afresh) shown.current = turn;
     if (pages instanceof Error)
       return set(old =>
         old.key === key && old.rows && pages instanceof NoServer
@@ -93,9 +96,9 @@ function usePages(key) {
     fill,
     load: (/** @type {string[]} */ wheres) => take(wheres, true),
     add: (/** @type {string} */ where) => take([where], false),
-    change: (/** @type {any[]} */ records) => {
-      for (const since of flights.current) since.push(...records);
-      set(old => (old.rows ? { ...old, rows: keep(old.rows, records) } : old));
+    change: (/** @type {Change[]} */ changes) => {
+      for (const since of flights.current) since.push(...changes);
+      set(old => (old.rows ? { ...old, rows: keep(old.rows, changes) } : old));
     },
   };
 }
@@ -104,17 +107,12 @@ function usePages(key) {
  * The list after a response. If it has no rows yet, it starts with the pages.
  * @param {Loaded<any>} old
  * @param {Page<any>[]} pages
- * @param {any[]} since the changes since the request. The pages can be older. A record that they lack can be one that
- *   is not loaded, unless all are loaded or it is the newest.
+ * @param {Change[]} since the changes since the request; the pages can be older
  * @returns {Loaded<any>}
  */
 function received({ key, rows, loads }, pages, since) {
   const all = pages.reduce(put, rows ?? Array(pages[0].total));
-  const ids = new Set();
-  if (since.length) all.forEach(r => r && ids.add(r.id));
-  const newest = all[0] ? moment(all[0]) : Infinity;
-  const sure = since.filter(r => ids.has(r.id) || ids.size === all.length || moment(r) > newest);
-  return { key, rows: keep(all, sure), error: '', loads: rows ? loads : loads + 1 };
+  return { key, rows: keep(all, since), error: '', loads: rows ? loads : loads + 1 };
 }
 
 /**
@@ -176,35 +174,25 @@ function put(rows, { data, total, offset }) {
  */
 const ofAccount = (record, account) => !account || !record.account_id || String(record.account_id) === account;
 
-/** @param {any} r */
-const moment = r => Date.parse(r.created_at ?? r.time);
-
-/** Updates records, and inserts new ones. @template {Row} T @param {Places<T>} rows @param {T[]} records */
-function keep(rows, records) {
-  if (!records.length) return rows;
+/**
+ * Updates the loaded records, and inserts new ones. If a new record is loaded, the list already contains the records
+ * that were added before it.
+ * @template {Row} T @param {Places<T>} rows @param {Change[]} changes
+ */
+function keep(rows, changes) {
+  if (!changes.length) return rows;
   const all = rows.slice();
   /** @type {Map<string, number>} */
   const at = new Map();
   all.forEach((r, n) => {
     if (r) at.set(r.id, n);
   });
-  const latest = [...new Map(records.map(r => [r.id, r])).values()];
-  for (const r of latest) {
-    const n = at.get(r.id);
+  const latest = new Map(changes.map(c => [c.record.id, c.record]));
+  for (const [id, r] of latest) {
+    const n = at.get(id);
     if (n !== undefined) all[n] = { ...r, fresh: all[n]?.fresh };
   }
-  for (const r of latest) if (!at.has(r.id)) insert(all, r);
+  const known = changes.findLastIndex(c => c.new && at.has(c.record.id));
+  for (const c of changes.slice(known + 1)) if (c.new) all.unshift({ ...latest.get(c.record.id), fresh: true });
   return all;
-}
-
-/**
- * Inserts a new record, unless its position is not loaded.
- * @template {Row} T
- * @param {Places<T>} all
- * @param {T} record
- */
-function insert(all, record) {
-  const next = all.findIndex(r => !r || moment(r) <= moment(record));
-  if (next < 0) all.push({ ...record, fresh: true });
-  else if (all[next]) all.splice(next, 0, { ...record, fresh: true });
 }

@@ -112,7 +112,8 @@ export type FullRequest = Request & {
   closest?: { operation: string; method: string; path: string };
 };
 
-export type Change = { kind: string; record?: any };
+/** new means that the record is the newest of its list. */
+export type Change = { kind: string; new?: boolean; record?: any };
 
 /** where is the path of the field, such as body.email. */
 export type FieldError = { where: string; msg: string; type?: string };

@@ -2153,7 +2153,7 @@ function useList(path3, kind2, filter, { open: open2 = "", also = [] } = {}) {
   const load2 = () => pages.load([0, seen2.current].filter((n, i5) => !i5 || n > pageSize / 2).map((n) => `offset=${Math.max(0, n - ahead)}`));
   const soon = useSoon(load2, 250);
   useChanges((changes) => {
-    const mine = changes.filter((c) => c.kind === kind2 && c.record && ofAccount2(c.record, filter.account_id)).map((c) => c.record);
+    const mine = changes.filter((c) => c.kind === kind2 && c.record && ofAccount2(c.record, filter.account_id));
     if (changes.some(changesAll)) load2();
     else if (mine.length && (searches || !pages.got.rows) || changes.some((c) => also.includes(c.kind))) soon();
     else if (mine.length) pages.change(mine);
@@ -2178,20 +2178,24 @@ function usePages(key2) {
   const busy = useRef("");
   const total = useRef(0);
   const flights = useRef(
-    /** @type {Set<any[]>} */
+    /** @type {Set<Change[]>} */
     /* @__PURE__ */ new Set()
   );
+  const sent = useRef(0);
+  const shown3 = useRef(0);
   now2.current = key2;
   const take = async (wheres, afresh) => {
     const since = (
-      /** @type {any[]} */
+      /** @type {Change[]} */
       []
     );
+    const turn = ++sent.current;
     flights.current.add(since);
     const pages = await Promise.all(wheres.map((w) => call("GET", `${key2}&limit=${pageSize}&${w}`))).catch((e) => e);
     flights.current.delete(since);
     busy.current = "";
-    if (now2.current !== key2) return;
+    if (now2.current !== key2 || afresh && turn < shown3.current) return;
+    if (afresh) shown3.current = turn;
     if (pages instanceof Error)
       return set2(
         (old) => old.key === key2 && old.rows && pages instanceof NoServer ? old : { ...old, key: key2, rows: null, error: pages.message }
@@ -2212,19 +2216,15 @@ function usePages(key2) {
     fill,
     load: (wheres) => take(wheres, true),
     add: (where) => take([where], false),
-    change: (records) => {
-      for (const since of flights.current) since.push(...records);
-      set2((old) => old.rows ? { ...old, rows: keep(old.rows, records) } : old);
+    change: (changes) => {
+      for (const since of flights.current) since.push(...changes);
+      set2((old) => old.rows ? { ...old, rows: keep(old.rows, changes) } : old);
     }
   };
 }
 function received({ key: key2, rows, loads }, pages, since) {
   const all = pages.reduce(put, rows ?? Array(pages[0].total));
-  const ids = /* @__PURE__ */ new Set();
-  if (since.length) all.forEach((r) => r && ids.add(r.id));
-  const newest2 = all[0] ? moment(all[0]) : Infinity;
-  const sure = since.filter((r) => ids.has(r.id) || ids.size === all.length || moment(r) > newest2);
-  return { key: key2, rows: keep(all, sure), error: "", loads: rows ? loads : loads + 1 };
+  return { key: key2, rows: keep(all, since), error: "", loads: rows ? loads : loads + 1 };
 }
 function useSought({ got, key: key2, add }, open2) {
   const sought = useRef("");
@@ -2258,26 +2258,21 @@ function put(rows, { data, total, offset }) {
   return all;
 }
 var ofAccount2 = (record, account2) => !account2 || !record.account_id || String(record.account_id) === account2;
-var moment = (r) => Date.parse(r.created_at ?? r.time);
-function keep(rows, records) {
-  if (!records.length) return rows;
+function keep(rows, changes) {
+  if (!changes.length) return rows;
   const all = rows.slice();
   const at = /* @__PURE__ */ new Map();
   all.forEach((r, n) => {
     if (r) at.set(r.id, n);
   });
-  const latest = [...new Map(records.map((r) => [r.id, r])).values()];
-  for (const r of latest) {
-    const n = at.get(r.id);
+  const latest = new Map(changes.map((c) => [c.record.id, c.record]));
+  for (const [id, r] of latest) {
+    const n = at.get(id);
     if (n !== void 0) all[n] = { ...r, fresh: all[n]?.fresh };
   }
-  for (const r of latest) if (!at.has(r.id)) insert2(all, r);
+  const known = changes.findLastIndex((c) => c.new && at.has(c.record.id));
+  for (const c of changes.slice(known + 1)) if (c.new) all.unshift({ ...latest.get(c.record.id), fresh: true });
   return all;
-}
-function insert2(all, record) {
-  const next = all.findIndex((r) => !r || moment(r) <= moment(record));
-  if (next < 0) all.push({ ...record, fresh: true });
-  else if (all[next]) all.splice(next, 0, { ...record, fresh: true });
 }
 
 // src/place.js

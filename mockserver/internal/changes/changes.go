@@ -42,6 +42,7 @@ type Feed struct {
 type change struct {
 	Seq    uint64 `json:"seq"`
 	Kind   string `json:"kind"`
+	New    bool   `json:"new,omitzero"`
 	Record any    `json:"record,omitzero"`
 }
 
@@ -57,14 +58,20 @@ func (f *Feed) Revise() { f.revision.Add(1) }
 
 // Publish publishes a change that has been made. The function record, if not nil,
 // returns the changed record. Publish calls it only if there are subscribers.
-func (f *Feed) Publish(kind string, record func() any) {
-	if kind != Request && kind != Fault {
+func (f *Feed) Publish(kind string, record func() any) { f.publish(change{Kind: kind}, record) }
+
+// PublishNew is like Publish, for a record that was added to its list as the newest.
+func (f *Feed) PublishNew(kind string, record func() any) {
+	f.publish(change{Kind: kind, New: true}, record)
+}
+
+func (f *Feed) publish(out change, record func() any) {
+	if out.Kind != Request && out.Kind != Fault {
 		f.Revise()
 	}
 	if !f.Observed() {
 		return
 	}
-	out := change{Kind: kind}
 	if record != nil && f.subscribed.Load() > 0 {
 		out.Record = record()
 	}

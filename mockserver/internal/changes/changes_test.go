@@ -19,7 +19,10 @@ func TestPublish(t *testing.T) {
 	}
 	f.Publish(Records, nil)
 	f.Publish(Message, func() any { return map[string]int{"n": 7} })
-	for _, want := range []string{`{"seq":1,"kind":"records"}`, `{"seq":2,"kind":"message","record":{"n":7}}`} {
+	f.PublishNew(Message, func() any { return map[string]int{"n": 8} })
+	for _, want := range []string{
+		`{"seq":1,"kind":"records"}`, `{"seq":2,"kind":"message","record":{"n":7}}`, `{"seq":3,"kind":"message","new":true,"record":{"n":8}}`,
+	} {
 		assert.Equal(t, want, string(<-from))
 	}
 	f.Unsubscribe(from)

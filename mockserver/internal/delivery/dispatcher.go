@@ -188,7 +188,7 @@ func (d *Dispatcher) Publish(fired []Event) {
 			}
 		}
 		fired := d.history.addEvent(e, ids)
-		d.Changes.Publish(changes.Event, func() any { return EventSummary{FiredEvent: *fired} })
+		d.Changes.PublishNew(changes.Event, func() any { return EventSummary{FiredEvent: *fired} })
 	}
 }
 
@@ -213,7 +213,7 @@ func (d *Dispatcher) pushLocked(q *queue, e *Event) string {
 	}
 	d.history.add(dlv)
 	q.push(dlv, d.Faults.Delivery(dlv.AccountID, dlv.Event, dlv.WebhookID), dlv.CreatedAt)
-	d.publishLocked(dlv)
+	d.Changes.PublishNew(changes.Delivery, d.summary(dlv))
 	d.startLocked(q)
 	return dlv.ID
 }
@@ -255,7 +255,11 @@ func (d *Dispatcher) urlQueueLocked(account int64, to string, secret webhook.Sec
 }
 
 func (d *Dispatcher) publishLocked(dlv *delivery) {
-	d.Changes.Publish(changes.Delivery, func() any { return summaryOf(dlv, d.queues[dlv.webhookID], d.Clock.Now()) })
+	d.Changes.Publish(changes.Delivery, d.summary(dlv))
+}
+
+func (d *Dispatcher) summary(dlv *delivery) func() any {
+	return func() any { return summaryOf(dlv, d.queues[dlv.webhookID], d.Clock.Now()) }
 }
 
 // startLocked starts the due attempts, and sets the alarm for the next attempt.

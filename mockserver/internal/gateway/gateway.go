@@ -185,7 +185,7 @@ func callOf(r *http.Request) *call { return r.Context().Value(callKey{}).(*call)
 // publish publishes a request. If the request may have changed records, publish
 // also publishes [changes.Records].
 func (g *Gateway) publish(r model.Request) {
-	g.options.Changes.Publish(changes.Request, func() any { return SummaryOf(r) })
+	g.options.Changes.PublishNew(changes.Request, func() any { return SummaryOf(r) })
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Status < 300 {
 		g.options.Changes.Publish(changes.Records, nil)
 	}

@@ -139,7 +139,8 @@ type tx struct {
 	now     time.Time
 
 	messageID string           // id of the message that the events refer to
-	changed   []*message       // messages to publish after the transaction
+	target    *message         // the message of a recipient action
+	added     []*message       // new messages, to publish after the transaction
 	events    []delivery.Event // fired after unlocking
 	after     []func()         // called after the events are published
 }
@@ -197,15 +198,18 @@ func (p *Platform) withLock(user *Caller, act func(t *tx) error) error {
 	return err
 }
 
-// publishChanges publishes the changed messages in the outbox to the change stream.
+// publishChanges publishes the changed and the new messages in the outbox to the change stream.
 func (t *tx) publishChanges() {
-	if len(t.changed) > changes.MaxLag/2 {
+	if len(t.added) > changes.MaxLag/2 {
 		t.p.Changes.Publish(changes.State, nil)
 		return
 	}
-	for _, m := range t.changed {
+	if m := t.target; m != nil && m.inOutbox() {
+		t.p.Changes.Publish(changes.Message, func() any { return m.summary() })
+	}
+	for _, m := range t.added {
 		if m.inOutbox() {
-			t.p.Changes.Publish(changes.Message, func() any { return m.summary() })
+			t.p.Changes.PublishNew(changes.Message, func() any { return m.summary() })
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (t *tx) storeMessage(m *message) {
 	m.AccountID = t.account.ID
 	t.p.addMessage(m)
 	if t.p.Changes.Observed() {
-		t.changed = append(t.changed, m)
+		t.added = append(t.added, m)
 	}
 }
 
@@ -63,7 +63,7 @@ func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) erro
 		if m.Status == messageRejected || m.Status == messageError {
 			return fmt.Errorf("mockserver: email %s was not sent: %s", m.ID, m.Status)
 		}
-		t.messageID, t.changed = m.ID, []*message{m}
+		t.messageID, t.target = m.ID, m
 		return act(t, m)
 	})
 	p.Changes.Publish(changes.Records, nil)
