@@ -62,6 +62,17 @@ func TestReadyFileOfNewState(t *testing.T) {
 	}
 }
 
+// The ready file never replaces the lock of the state file that a link names.
+func TestReadyFileOfLinkedState(t *testing.T) {
+	dir := t.TempDir()
+	state, link := filepath.Join(dir, "state.json"), filepath.Join(dir, "link")
+	require.NoError(t, start(t, "-state", state).stop()) // creates the file
+	if err := os.Symlink(state, link); err != nil {
+		t.Skip(err) // Windows may forbid it
+	}
+	require.ErrorContains(t, rejected(t, "-state", link, "-ready-file", state+".lock"), "must be different files")
+}
+
 // If several servers use one ready file, the first one that ends does not remove the file of the latest one.
 func TestReadyFileOfAnotherServer(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "ready.json")

@@ -91,7 +91,7 @@ var errSharedFile = errors.New("-ready-file, -state and -seed must be different 
 
 // sharedFile reports whether two flags name the same file.
 func (o *options) sharedFile() bool {
-	return sameFile(o.readyFile, o.state) || o.state != "" && sameFile(o.readyFile, o.state+".lock") ||
+	return sameFile(o.readyFile, o.state) || o.state != "" && sameFile(o.readyFile, lockName(o.state)) ||
 		sameFile(o.readyFile, o.seed) || sameFile(o.state, o.seed)
 }
 

@@ -53,17 +53,26 @@ func openState(name string, log *slog.Logger) (*stateFile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the target of the symbolic link %s must exist: %w", name, err)
 		}
-		name = target // lock the target, because the target is replaced
+		name = target // because save replaces the target
 	}
-	lockName := name + ".lock"
-	if info, err := os.Lstat(lockName); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s must be a regular file", lockName)
+	locked := lockName(name)
+	if info, err := os.Lstat(locked); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s must be a regular file", locked)
 	}
-	unlock, err := lock(lockName)
+	unlock, err := lock(locked)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &stateFile{name: name, unlock: unlock, log: log}, nil
+}
+
+// lockName returns the name of the lock file of a state file. The lock is beside the target of a symbolic link, so
+// each link to a state file has the same lock.
+func lockName(state string) string {
+	if target, err := filepath.EvalSymlinks(state); err == nil {
+		state = target
+	}
+	return state + ".lock"
 }
 
 // errInUse means that another process has locked the file.
