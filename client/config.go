@@ -210,13 +210,13 @@ type RetryConfig struct {
 	// The retry with a new token after a 401 never counts.
 	//
 	// An attempt with a 429 response often does not count either, because other calls may
-	// have used up the platform's rate limit. There are two cases:
+	// have used up the platform's rate limit. Unless MaxAttempts is 1 or [WithMaxAttempts]
+	// is set, there are two cases:
 	//
-	// - The client retries a lookup after up to 60 responses with 429, unless MaxAttempts
-	//   is 1 or [WithMaxAttempts] is set.
-	// - The client retries any other request after a 429 with a Retry-After header, until
-	//   the sum of the call's delays exceeds MaxRetryAfter. A delay after such a response
-	//   is at least 100 ms.
+	// - The client retries a lookup after up to 60 responses with 429.
+	// - The client retries any other request after a 429 with a Retry-After header. After
+	//   MaxAttempts attempts, it does so only while the sum of the call's delays does not
+	//   exceed MaxRetryAfter. A delay after such a response is at least 100 ms.
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. The maximum

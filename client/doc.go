@@ -171,9 +171,10 @@
 // the client sends the request again. This attempt does not count toward MaxAttempts.
 //
 // [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
-// individual calls. A 429 with a Retry-After header does not count toward MaxAttempts,
-// because other calls can use up the platform's rate limit again and again. Instead,
-// the retries after such responses end when the sum of the call's delays exceeds
+// individual calls. Unless MaxAttempts is 1 or WithMaxAttempts is set, a 429 with a
+// Retry-After header does not count, because other calls can use up the platform's rate
+// limit again and again. Instead, after MaxAttempts attempts, the client retries after such
+// a response only while the sum of the call's delays does not exceed
 // [RetryConfig.MaxRetryAfter]. A delay after such a response is at least 100 ms.
 //
 // Between attempts, the client waits for a random time (exponential backoff with full
