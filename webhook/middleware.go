@@ -13,8 +13,11 @@ import (
 // code, because Gin calls the next handler itself; see docs/how-do-i.md.
 //
 // Your handler gets the [Delivery] with [FromContext], and can read the body again. It must
-// respond, and must deduplicate with a [Once] and Delivery.Key. If your handler panics
-// before it responds, the response is 500, and the panic continues.
+// respond, and must deduplicate with a [Once] and Delivery.Key.
+//
+// If your handler panics, the panic continues, so net/http closes the connection without a
+// response. If a framework recovers from the panic, and your handler had not responded, the
+// response is 500.
 //
 // [Options].Observe and [Options].Logger receive the rejected requests. Logger also
 // receives deliveries with fields of an unexpected type. Middleware panics if
