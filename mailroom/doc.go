@@ -35,12 +35,14 @@
 //
 // If the request to the platform fails, the next step depends on what the platform did:
 //
-//   - If the platform certainly did not process the request, the Room sends the email again later,
-//     for at most [Options].RetryFor.
+//   - If the platform rejected the email, the outcome is [Rejected] or [Failed], and the Room does
+//     not send the email again.
+//   - If the platform certainly did not send the email for another reason, the Room sends it again
+//     later, for at most [Options].RetryFor.
 //   - If the platform may have processed the request, the outcome is unknown, and the Room does not
-//     send the email again. To learn the outcome, the Room waits for an event of the email. If an
-//     event does not show which email it is about, the Room looks up the email and compares its
-//     address and subject.
+//     send the email again. To learn the outcome, the Room waits for an event of the email. If the
+//     Room does not know the id in the event, it looks up the email and compares its address and
+//     subject.
 //   - If the outcome stays unknown, [Room.Unknown] returns the email, and an operator decides with
 //     [Room.Resolve].
 //
