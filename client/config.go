@@ -170,8 +170,8 @@ func (c Config) withDefaults() Config {
 // of them after the burst.
 const maxConns = 100
 
-// pingTimeout is both the time without a received frame after which net/http sends an
-// HTTP/2 ping, and the time that it waits for the response.
+// pingTimeout has two uses: if net/http receives no HTTP/2 frame during this time, it sends
+// a ping, and then waits for the response for the same time.
 const pingTimeout = 5 * time.Second
 
 // NewTransport returns a new transport, which is the default for [Config.HTTPClient]. It

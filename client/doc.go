@@ -162,8 +162,8 @@
 // unknown outcome, and the record that remains on the platform after an ErrNotQueued.
 //
 // A 4xx status other than 408 means that the platform rejected the request and did not
-// process it (see "Error codes" in docs/decisions.md). A 503 has this meaning only if it
-// has a Retry-After header, and if your platform promises it and you have therefore set
+// process it (see "Error codes" in docs/decisions.md). By default, a 503 does not have this
+// meaning. If your platform promises it for a 503 with a Retry-After header, set
 // [RetryConfig.Unprocessed503WithRetryAfter].
 //
 // After a 401, a call with a fixed [Config.Token] fails. If [Config.TokenSource] is set,

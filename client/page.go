@@ -26,8 +26,9 @@ type IterOption func(*iterOptions)
 // The platform may handle prefetched requests in any order. If an item is added in front of
 // the list in the meantime, the other items move to later pages, and the iteration can miss
 // an item. Therefore, the iterator requests the first page again at the end. If items were
-// added, the iteration ends with [ErrListChanged]. If the Sort parameter is set, items may be
-// added anywhere in the list, which the first page does not show, so Prefetch has no effect.
+// added, the iteration ends with [ErrListChanged]. If the Sort parameter is set, Prefetch has
+// no effect, because items may then be added on any page, and the iterator would not detect
+// this.
 func Prefetch(n int) IterOption { return func(o *iterOptions) { o.lookahead = max(n, 0) } }
 
 type iterOptions struct {
@@ -57,8 +58,8 @@ func (w WebhookSummary) id() any  { return w.ID }
 // paginate iterates over all items. The parameter list is the request for the
 // first page. Each range loop requests the pages again.
 //
-// Unless the caller set another value, paginate requests the maximum page size, except from
-// a list without pages in the specification.
+// If the caller set no page size, paginate requests the maximum. If the list has no pages in
+// the specification, paginate requests no page size.
 func paginate[P pager[T], T listItem](
 	ctx context.Context, h handler, read func(*jsonscan.Cursor) P, list request, opts []IterOption,
 ) iter.Seq2[T, error] {
@@ -254,7 +255,8 @@ func asPageError(r request, err error) error {
 	return e
 }
 
-// The parameter what is the name of the searched field, for example "email".
+// find returns the first item that the function is accepts. Errors contain name, the searched
+// text, and what, the field that should contain it, for example "email".
 func find[P pager[T], T listItem](
 	ctx context.Context, h handler, read func(*jsonscan.Cursor) P, list request, what, name string, is func(T) bool,
 ) (found T, err error) {

@@ -12,7 +12,7 @@ import (
 const (
 	recheckDelay   = 2 * time.Second // before the Room checks again whether a request is in progress
 	lookupTimeout  = 2 * time.Minute // for one lookup, with the wait for the rate limit
-	missingTimeout = 4 * time.Hour   // after which the Room does not expect an email or a bounce that lookups do not return
+	missingTimeout = 4 * time.Hour   // after this time, the Room gives up if lookups do not return the email or the bounce
 )
 
 // lookupValue is the value of an item of the kind "lookup".

@@ -8,7 +8,7 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// An outcome becomes unknown in storeResult or expire. What resolves it:
+// An outcome becomes unknown in storeResult or expire. One of the following resolves it:
 //
 //   - the response, if it arrives after the lease ended: storeResult
 //   - an Email.Rejected or Email.Error event: applyOutcomeEvent

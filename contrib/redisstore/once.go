@@ -195,8 +195,8 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	return true, err
 }
 
-// remember records that the event is handled. It also reports whether the lease was
-// lost.
+// remember records that the event is handled. If the lease was lost, remember also logs
+// [ErrLeaseLost].
 func (o *Once) remember(ctx context.Context, key, token string) (remembered bool, err error) {
 	ctx = context.WithoutCancel(ctx)
 	state, err := o.start(ctx, "handled", key, token, o.opts.MaxAge).wait(ctx)
@@ -248,8 +248,8 @@ func (o *Once) renew(ctx context.Context, key, token string) (_ context.Context,
 	}
 }
 
-// lost reports whether the lease is certainly lost. While Redis is unavailable, it is
-// not, because no other process can take the event.
+// lost renews the lease, and reports whether another process has taken the event. If Redis
+// is unavailable, lost returns false, because no other process can take the event then.
 func (o *Once) lost(ctx context.Context, key, token string) bool {
 	ctx = context.WithoutCancel(ctx)
 	state, err := o.start(ctx, "renew", key, token, o.opts.Lease).wait(ctx)
