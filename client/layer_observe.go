@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// withObserver calls the observer for each retry and for the result that the caller
-// gets. The parameter observe can be nil.
+// withObserver returns a handler that calls the observer for each retry and for the result
+// that the caller gets. If observe is nil, there is no observer.
 func withObserver(next handler, observe func(context.Context, Call) (context.Context, Observer)) handler {
 	if observe == nil {
 		return next

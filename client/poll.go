@@ -7,8 +7,8 @@ import (
 )
 
 // poll calls get() until the given function accepts its result. The interval between
-// the calls doubles from one second up to the given maximum. The parameter r describes
-// the request of get() in errors.
+// the calls doubles from one second up to the given maximum. If ctx ends between two
+// calls, the error contains the operation of r, the request that get() sends.
 func poll[T any](
 	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
 ) (last T, err error) {

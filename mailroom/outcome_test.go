@@ -30,8 +30,8 @@ func TestRetryFor(t *testing.T) {
 	})
 }
 
-// TestInternalError: an email with the status "error" is sent again and does not pause the others, and the event about
-// the status is not an outcome.
+// TestInternalError: an email with the status "error" is sent again, and does not pause other emails. The event about the
+// status is not an outcome.
 func TestInternalError(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()

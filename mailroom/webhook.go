@@ -128,8 +128,8 @@ func (r *Room) keepWebhook(ctx context.Context) error {
 	return err
 }
 
-// archiveUnusedWebhook reduces the time of the webhook whose minute is over, and archives the
-// webhook if no time is left.
+// archiveUnusedWebhook reduces MinutesLeft of a webhook that no process has used for a minute. At
+// 0, it archives the webhook; see hookValue.
 func (r *Room) archiveUnusedWebhook(ctx context.Context) (wait time.Duration, err error) {
 	unused := ""
 	wait, err = withDueItem(ctx, r, kindHook, "", func(s *storeTx, it Item, h hookValue) time.Duration {

@@ -16,9 +16,9 @@ import (
 
 // NewHandler returns a handler that serves the tools over streamable HTTP, without
 // sessions, on any path. Each request must contain a bearer token in the Authorization
-// header. The handler sends this token to the platform. The parameter cfg configures
-// the client for the platform. If cfg contains a token or is invalid, NewHandler
-// returns an error.
+// header. The handler sends this token to the platform. Therefore, cfg, the configuration
+// of the client for the platform, must not contain a token. If cfg contains a token or is
+// invalid, NewHandler returns an error.
 //
 // The handler rejects these requests:
 //

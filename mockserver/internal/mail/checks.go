@@ -65,7 +65,8 @@ func invalidURLs(document string) (found []model.Finding) {
 }
 
 // invalidLinkReason returns the reason why an email client cannot load a URL, or "" if it
-// can. The parameter anchors returns the anchors in the message.
+// can. For a link such as "#prices", it calls anchors, which returns the anchors in the
+// message.
 func invalidLinkReason(link string, anchors func() map[string]bool) string {
 	to, err := url.Parse(strings.TrimSpace(link))
 	switch {
