@@ -70,5 +70,5 @@ func newQueue(pool *pgxpool.Pool, room *mailroom.Room) *river.Client[pgx.Tx] {
 	}))
 }
 
-// released is the time after which River gives the jobs of a killed replica to another.
+// released is the time after which River gives the jobs of a killed replica to another replica.
 const released = 20 * time.Second

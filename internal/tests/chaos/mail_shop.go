@@ -220,8 +220,8 @@ func (s *shop) until(ctx context.Context, what string, want int) {
 	}
 }
 
-// settled waits until each key has an outcome. An event then resolves each unknown outcome: settled makes the
-// recipients open their emails, and waits until the shop knows each email and each bounce.
+// settled waits until each key has an outcome. It then makes the recipients open their emails, because these events
+// resolve the unknown outcomes. Finally, it waits until the shop knows each email and each bounce.
 func (s *shop) settled(ctx context.Context) {
 	s.until(ctx, "(SELECT DISTINCT email_key FROM notices WHERE reason IN ('sent', 'unknown')) AS keys", s.orders)
 	s.mock.ClearFaults()

@@ -81,8 +81,8 @@ func createTables(ctx context.Context, db *sql.DB, with settings) {
 	must.Get(db.ExecContext(ctx, "TRUNCATE notices, emailplatform_items"))
 }
 
-// skewed is the store of a process whose clock is wrong: the times that it stores and reads differ from the times of the
-// other processes.
+// skewed is the store of a process whose clock is wrong. The times that this process stores and reads differ from the
+// times of the other processes.
 type skewed struct {
 	mailroom.Store
 	by time.Duration

@@ -90,8 +90,8 @@ func (c *contract) operation(op operation) entry {
 	return e
 }
 
-// schema returns the Go expression of a schema; description describes its values, unless
-// it has a description itself.
+// schema returns the Go expression of a schema. If the schema has no description, its values
+// have the given description.
 func (c *contract) schema(ref *openapi3.SchemaRef, description string) string {
 	name := schemaName(ref)
 	if name == "" {

@@ -44,8 +44,8 @@ type readField struct {
 	Next         string // the JSON name of the field that usually follows
 }
 
-// newDecoder reads the files of a package that declare types or call readers. If order is not nil, the types are
-// responses.
+// newDecoder reads the files of a package that declare types or call readers. If the types are responses, order contains
+// the fields of list elements, by type and in the order of openapi.yaml. Otherwise, order is nil.
 func newDecoder(dir string, order map[string][]string) *decoder {
 	d := &decoder{order: order, hand: map[string]ast.Expr{}, types: map[string]codegen.TypeDefinition{}}
 	d.known = constants(dir, "")
@@ -138,7 +138,7 @@ func firstRequired(r reader) readField {
 	return r.Fields[i]
 }
 
-// sortFields orders fields as the document does, if it has all of them.
+// sortFields puts fields into the given order, if order contains all of them.
 func sortFields(fields []readField, order []string) {
 	if slices.ContainsFunc(fields, func(f readField) bool { return !slices.Contains(order, f.Member) }) {
 		return

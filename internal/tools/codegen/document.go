@@ -206,9 +206,9 @@ func (doc *document) checkEventSchemas() error {
 	return errors.Join(errs...)
 }
 
-// checkPartial returns an error for each schema that does not specify whether it is a partial update although
-// it must: bodies of PATCH and objects in a partial update must. A partial update keeps omitted fields, so
-// its fields become pointers in Go.
+// checkPartial returns an error for each body of a PATCH, and for each object in a partial update, whose schema does
+// not specify whether it is a partial update. A partial update keeps omitted fields, so its fields become pointers in
+// Go.
 func (doc *document) checkPartial() error {
 	var errs []error
 	checked := map[string]bool{}

@@ -74,8 +74,9 @@ func meanings(s *openapi3.Schema) (out []meaning) {
 
 type choice struct{ Shape, Value string }
 
-// choices returns, for each shape that has one of the fields, the Go expression of the first such field. A field
-// has one expression where it is required, and another where it is optional.
+// choices returns, for each shape that has one of the fields, the Go expression of the first such field. Each field
+// consists of three arguments: its name, its expression, and its expression in a shape where it is optional. The last
+// argument is "" if both expressions are the same.
 func choices(shapes []shape, fields ...string) (out []choice) {
 	for _, s := range shapes {
 		for field := range slices.Chunk(fields, 3) {

@@ -165,7 +165,7 @@ func (r row) Shared() bool {
 // repeated matches parts of descriptions that repeat the type or the introduction of the reference.
 var repeated = regexp.MustCompile(`, in Unix seconds|, as ISO 8601|, from 1( to 100)?|, at most [0-9,]+|, by default [^.]+| (The default is|The platform may add) [^.]*\.|^Always \w+\.`)
 
-// brief returns a description without what the type or the name of the field shows.
+// brief removes the parts of a description that repeat the type or the name of the field.
 func brief(description, name string) string {
 	description = repeated.ReplaceAllString(description, "")
 	words := strings.FieldsFunc(strings.ToLower(description), func(r rune) bool { return !unicode.IsLetter(r) })

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// elsewhere returns commands that are not part of Go or this repository, with the tests that run them or the reason
-// for none.
+// elsewhere returns commands that are not part of Go or this repository. The value of a command names the test that
+// runs it, or contains the reason why no test does.
 func elsewhere() map[string]string {
 	return map[string]string{
 		"curl":           "mockserver's TestManual runs the commands of docs/control-api.md",
