@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// Errors of [Room.Send] and [Room.Enqueue].
+// Errors of [Room.Send] and [Room.Work].
 var (
 	ErrSuppressed   = errors.New("mailroom: address suppressed")
 	ErrNotConnected = errors.New("mailroom: not connected")
