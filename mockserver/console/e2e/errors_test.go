@@ -79,6 +79,22 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
+// TestSourceWithoutServer: the source of a message is not empty text if the server does not respond.
+func TestSourceWithoutServer(t *testing.T) {
+	w := newWorld(t)
+	p := open(t, w.srv.URL(), "#/inbox/"+w.send("ada@example.org", "Your order is on its way", order), desk)
+	p.says(".head h2", "Your order")
+	w.srv.Close()
+	p.click("[role=tab]", "Source").says(".tabpanel", "The server does not respond.")
+}
+
+// TestInvalidStoredSender: another page of this origin can store an invalid sender.
+func TestInvalidStoredSender(t *testing.T) {
+	_, p := start(t, "#/lists")
+	p.until(`localStorage.setItem("sender", "{") === undefined`)
+	p.goTo("#/campaigns").says(".list", "No campaigns yet")
+}
+
 // TestFormStaysWhenItsTemplateChanges: if another client changes the template while the form is open, the form stays
 // open and shows a notice. Saving it then overwrites the change.
 func TestFormStaysWhenItsTemplateChanges(t *testing.T) {

@@ -54,6 +54,11 @@ func TestListsBeyondAPage(t *testing.T) {
 	p.until(fmt.Sprintf(`document.querySelector('.tools select')?.value === '%d'`, last.ID))
 	p.goTo("#/contacts/9999").says(".list", "List not found")
 	p.pick("List", fmt.Sprint(last.ID)).says(".list", "No contacts on this list")
+	for i := range 101 {
+		w.template(fmt.Sprintf("Template %d", i+1), order, "")
+	}
+	p.goTo("#/campaigns").click("button", "New")
+	p.until(`document.querySelector("dialog [name='content.template_id']").options.length === 102`)
 }
 
 // TestAccounts: the console shows the records of the selected account and the records without an account. The URL

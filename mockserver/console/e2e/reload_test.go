@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"testing"
+
+	"example.com/emailplatform/mockserver"
 )
 
 // TestChangeDuringReload: a message that arrives while the list is reloaded stays in the list, although the response of
@@ -56,6 +58,16 @@ func TestResponsesOutOfOrder(t *testing.T) {
 	p.rows(1)
 	eval[bool](p, `release()`)
 	p.equal(p.text(".list header .count"), "1")
+
+	p = open(t, w.srv.URL(), "#/faults", desk)
+	p.says(".page", "No faults")
+	eval[bool](p, `holdReload('/faults')`)
+	p.until(`window.release`)
+	_, err := w.srv.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: 503})
+	w.check(err)
+	p.says(".rules", "503")
+	eval[bool](p, `release()`)
+	p.contains(p.text(".rules"), "503")
 }
 
 // TestChangesWhilePaused: changes that the page holds do not duplicate messages that it loads in the meantime.

@@ -59,9 +59,8 @@ export async function callForAll(method, path, body) {
     headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
     body: body === undefined || typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body),
   });
-  const text = await res.text();
-  if (!res.ok) throw new RequestError(res.status, text);
-  return text ? JSON.parse(text, /** @type {any} */ (exact)) : null;
+  const json = await textOf(res);
+  return json ? JSON.parse(json, /** @type {any} */ (exact)) : null;
 }
 
 /**
@@ -111,7 +110,14 @@ export const errorsIn = body =>
   }));
 
 /** The response of a control route as text. @param {string} path */
-export const text = async path => (await request(path)).text();
+export const text = path => request(path).then(textOf);
+
+/** The body of a successful response. @param {Response} res */
+async function textOf(res) {
+  const body = await res.text();
+  if (!res.ok) throw new RequestError(res.status, body);
+  return body;
+}
 
 /** The URL of a control route, for frames and links. @param {string} path */
 export const href = path => root + path;
@@ -171,7 +177,8 @@ export async function everyRecord(path) {
 }
 
 /**
- * The response of a route. Without a server, the last one stays.
+ * The response of a route. Without a server, the last one stays. A response never replaces the response of a later
+ * request.
  * @template T
  * @param {string} path no request is sent if it is empty
  * @param {(path: string) => Promise<T>} get sends the request
@@ -180,14 +187,21 @@ export async function everyRecord(path) {
 function useLoaded(path, get) {
   const [got, setGot] = useState(/** @type {{path: string, data?: T, error?: string}} */ ({ path: '' }));
   const now = useRef(path);
+  const sent = useRef(0);
+  const shown = useRef(0);
   now.current = path;
-  const put = (/** @type {Parameters<typeof setGot>[0]} */ next) => {
-    if (now.current === path) setGot(next);
-  };
-  const failed = (/** @type {Error} */ e) =>
-    put(old => (old.path === path && old.data && e instanceof NoServer ? old : { path, error: e.message }));
   const reload = () => {
-    if (path) get(path).then(data => put({ path, data }), failed);
+    if (!path) return;
+    const turn = ++sent.current;
+    const put = (/** @type {Parameters<typeof setGot>[0]} */ next) => {
+      if (now.current !== path || turn < shown.current) return;
+      shown.current = turn;
+      setGot(next);
+    };
+    get(path).then(
+      data => put({ path, data }),
+      e => put(old => (old.path === path && old.data && e instanceof NoServer ? old : { path, error: e.message })),
+    );
   };
   return { ...(got.path === path ? got : {}), reload };
 }

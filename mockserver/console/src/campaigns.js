@@ -3,6 +3,7 @@ import { h } from './vendor/preact.js';
 import { call, everyPage, useFetch } from './api.js';
 import { Shares, percent } from './chart.js';
 import { Create } from './create.js';
+import { stored } from './stored.js';
 import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
 import { resultText } from './recipients.js';
@@ -496,10 +497,10 @@ function Form({ kind, label, c, stands, send, done }) {
     /** @type {Fetched<{data: ListOption[]}>} */ (useFetch(ofAccount('/lists'), ['records'], everyPage)).data?.data ??
     [];
   const templates =
-    /** @type {Fetched<{data: TemplateOption[]}>} */ (useFetch(ofAccount('/templates?per_page=100'), ['records'])).data
+    /** @type {Fetched<{data: TemplateOption[]}>} */ (useFetch(ofAccount('/templates'), ['records'], everyPage)).data
       ?.data ?? [];
   const { info, account } = useSession();
-  const usual = JSON.parse(localStorage.getItem('sender') ?? 'null') ?? {
+  const usual = stored('sender') ?? {
     email: info?.accounts.find(a => String(a.account_id) === account)?.users[0]?.email,
   }; // the last sender, or the user
   const start = c ?? { sender: usual, list_id: lists.length === 1 ? lists[0].list_id : undefined };

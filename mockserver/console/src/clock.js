@@ -21,7 +21,7 @@ const shown = view => {
 };
 
 /** Advances the clock and shows the new time. @param {{duration_ms: number} | {to: string}} body */
-export const pass = body => attempt(() => call('POST', '/clock/advance', body), shown);
+const pass = body => attempt(() => call('POST', '/clock/advance', body), shown);
 
 /** The button that advances the clock to the time of pending work. @param {{to: string, label: string}} props */
 export const AdvanceTo = ({ to, label }) =>

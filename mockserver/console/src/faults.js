@@ -421,7 +421,6 @@ function faultOf(target, f, fields) {
   if (f.when === 'probability') out.probability = n / 100;
   for (const [name, , { type }] of inputs)
     if (fields.includes(name) && f[name]) Object.assign(out, { [name]: type === 'number' ? Number(f[name]) : f[name] });
-  if (f.action === 'delay') out.delay_ms ??= 1000;
   if (f.after_processing && fields.includes('after_processing')) out.after_processing = true;
   return out;
 }

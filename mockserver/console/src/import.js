@@ -67,7 +67,7 @@ function entry(names, row) {
  * @param {string} text
  * @returns {{line: number, contact: Entry}[]}
  */
-export function contactsIn(text) {
+function contactsIn(text) {
   const [names, ...rows] = cells(text.replace(/^\ufeff/, ''));
   if (names?.row.some(n => n.toLowerCase() === 'email'))
     return rows.map(({ line, row }) => ({ line, contact: entry(names.row, row) }));

@@ -1,6 +1,6 @@
 // The inbox: all sent messages, and buttons that simulate recipient actions.
 import { h, useEffect, useMemo, useState } from './vendor/preact.js';
-import { href, queryOf, text, useRecord } from './api.js';
+import { href, queryOf, text, useFetch, useRecord } from './api.js';
 import { useChanges } from './stream.js';
 import { Checks, useChecks } from './checks.js';
 import { First } from './first.js';
@@ -23,6 +23,7 @@ import {
   iconButton,
   key,
   loading,
+  loadingFailed,
   num,
   pairs,
   press,
@@ -33,7 +34,7 @@ import { Heading, Split, Tabs } from './layout.js';
 import { accountFilter, useSession } from './session.js';
 import { Named, Why } from './why.js';
 import { markAllRead, markRead, setUnread, unreadOf, useUnread } from './unread.js';
-/** @import { FullMessage, Message } from './types.js' */
+/** @import { Fetched, FullMessage, Message } from './types.js' */
 const { a, article, bdi, div, header, kbd, li, ol, p, pre, span, strong } = tags;
 
 /** @type {Record<string, string>} */
@@ -422,10 +423,9 @@ const download = (id, text) =>
 
 /** @param {{id: string}} props */
 function Source({ id }) {
-  const [s, set] = useState('');
-  useEffect(() => {
-    text(`/outbox/${id}/source`).then(set);
-  }, [id]);
+  const { data: s, error } = /** @type {Fetched<string>} */ (useFetch(`/outbox/${id}/source`, ['state'], text));
+  if (error) return loadingFailed(error);
+  if (s === undefined) return loading();
   return [
     div(
       { class: 'bar' },

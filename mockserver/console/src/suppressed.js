@@ -5,7 +5,7 @@ import { useParam } from './place.js';
 import { whenUnix } from './time.js';
 import { attempt, Doing } from './actions.js';
 import { Field } from './controls.js';
-import { empty, icon, loading, loadingFailed, press, tags } from './elements.js';
+import { empty, icon, loading, loadingFailed, press, seen, tags } from './elements.js';
 import { Page } from './layout.js';
 import { Pager, usePages, useRanOut } from './pager.js';
 import { ofAccount, useSession } from './session.js';
@@ -121,7 +121,7 @@ export function Suppressed() {
                   data.data.map(s =>
                     tr(
                       { key: s.email },
-                      td(span({ class: 'mono' }, s.email)),
+                      td(span({ class: 'mono' }, seen(s.email))),
                       td(s.created_on ? whenUnix(s.created_on) : ''),
                       td(
                         { class: 'end' },

@@ -255,7 +255,7 @@ const plain = {
   hint: 'Hello {{first_name}}',
 };
 
-export const NewTemplate = () =>
+const NewTemplate = () =>
   h(Create, {
     label: 'New',
     title: 'New template',

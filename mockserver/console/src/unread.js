@@ -1,5 +1,6 @@
 // The messages that were opened in this browser.
 import { useEffect, useState } from './vendor/preact.js';
+import { stored } from './stored.js';
 /** @import { Message } from './types.js' */
 /** @typedef {{id: string, time: string}} Mark the newest message when all were marked as read */
 
@@ -15,17 +16,8 @@ const notify = () => {
   for (const f of listeners) f();
 };
 
-/** The stored data. Another page of this origin can store invalid data under the same name. */
-function stored() {
-  try {
-    return JSON.parse(localStorage.getItem('read') ?? 'null') ?? {};
-  } catch {
-    return {};
-  }
-}
-
 function recall() {
-  const { mark, opened } = stored();
+  const { mark, opened } = stored('read') ?? {};
   if (typeof mark?.id === 'string' && typeof mark.time === 'string') read.mark = mark;
   read.opened = new Set(Array.isArray(opened) ? opened : []);
   notify();

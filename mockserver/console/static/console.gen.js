@@ -1305,10 +1305,9 @@ async function callForAll(method, path3, body) {
     headers: body === void 0 ? {} : { "Content-Type": "application/json" },
     body: body === void 0 || typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body)
   });
-  const text2 = await res.text();
-  if (!res.ok) throw new RequestError(res.status, text2);
-  return text2 ? JSON.parse(
-    text2,
+  const json2 = await textOf(res);
+  return json2 ? JSON.parse(
+    json2,
     /** @type {any} */
     exact
   ) : null;
@@ -1333,7 +1332,12 @@ var errorsIn = (body) => JSON.parse(body).detail.map((d) => ({
   msg: d.msg,
   type: d.type
 }));
-var text = async (path3) => (await request(path3)).text();
+var text = (path3) => request(path3).then(textOf);
+async function textOf(res) {
+  const body = await res.text();
+  if (!res.ok) throw new RequestError(res.status, body);
+  return body;
+}
 var href = (path3) => root + path3;
 function useSoon(f, ms) {
   const latest = useRef(f);
@@ -1379,13 +1383,21 @@ function useLoaded(path3, get) {
     { path: "" }
   );
   const now2 = useRef(path3);
+  const sent = useRef(0);
+  const shown3 = useRef(0);
   now2.current = path3;
-  const put2 = (next) => {
-    if (now2.current === path3) setGot(next);
-  };
-  const failed = (e) => put2((old) => old.path === path3 && old.data && e instanceof NoServer ? old : { path: path3, error: e.message });
   const reload = () => {
-    if (path3) get(path3).then((data) => put2({ path: path3, data }), failed);
+    if (!path3) return;
+    const turn = ++sent.current;
+    const put2 = (next) => {
+      if (now2.current !== path3 || turn < shown3.current) return;
+      shown3.current = turn;
+      setGot(next);
+    };
+    get(path3).then(
+      (data) => put2({ path: path3, data }),
+      (e) => put2((old) => old.path === path3 && old.data && e instanceof NoServer ? old : { path: path3, error: e.message })
+    );
   };
   return { ...got.path === path3 ? got : {}, reload };
 }
@@ -2139,6 +2151,15 @@ function control({ kind: kind2, options: options3, hint }, common, typed) {
 }
 var number = (v) => v === "" ? void 0 : Number(v);
 var words = (v) => v.split(",").map((s) => s.trim()).filter(Boolean);
+
+// src/stored.js
+function stored(name4) {
+  try {
+    return JSON.parse(localStorage.getItem(name4) ?? "null");
+  } catch {
+    return null;
+  }
+}
 
 // src/list.js
 var pageSize = 200;
@@ -3164,7 +3185,7 @@ function Suppressed() {
           data.data.map(
             (s) => tr3(
               { key: s.email },
-              td3(span10({ class: "mono" }, s.email)),
+              td3(span10({ class: "mono" }, seen(s.email))),
               td3(s.created_on ? whenUnix(s.created_on) : ""),
               td3(
                 { class: "end" },
@@ -3664,10 +3685,10 @@ function Form2({ kind: kind2, label: label9, c, stands, send: send2, done }) {
   );
   const templates = (
     /** @type {Fetched<{data: TemplateOption[]}>} */
-    useFetch(ofAccount("/templates?per_page=100"), ["records"]).data?.data ?? []
+    useFetch(ofAccount("/templates"), ["records"], everyPage).data?.data ?? []
   );
   const { info, account: account2 } = useSession();
-  const usual = JSON.parse(localStorage.getItem("sender") ?? "null") ?? {
+  const usual = stored("sender") ?? {
     email: info?.accounts.find((a18) => String(a18.account_id) === account2)?.users[0]?.email
   };
   const start2 = c ?? { sender: usual, list_id: lists.length === 1 ? lists[0].list_id : void 0 };
@@ -5810,7 +5831,6 @@ function faultOf(target2, f, fields2) {
   if (f.when === "probability") out.probability = n / 100;
   for (const [name4, , { type }] of inputs)
     if (fields2.includes(name4) && f[name4]) Object.assign(out, { [name4]: type === "number" ? Number(f[name4]) : f[name4] });
-  if (f.action === "delay") out.delay_ms ??= 1e3;
   if (f.after_processing && fields2.includes("after_processing")) out.after_processing = true;
   return out;
 }
@@ -5939,15 +5959,8 @@ var notify3 = () => {
   read2.version++;
   for (const f of listeners6) f();
 };
-function stored() {
-  try {
-    return JSON.parse(localStorage.getItem("read") ?? "null") ?? {};
-  } catch {
-    return {};
-  }
-}
 function recall() {
-  const { mark, opened } = stored();
+  const { mark, opened } = stored("read") ?? {};
   if (typeof mark?.id === "string" && typeof mark.time === "string") read2.mark = mark;
   read2.opened = new Set(Array.isArray(opened) ? opened : []);
   notify3();
@@ -6314,10 +6327,12 @@ var download = (id, text2) => a13(
   text2
 );
 function Source({ id }) {
-  const [s, set2] = useState("");
-  useEffect(() => {
-    text(`/outbox/${id}/source`).then(set2);
-  }, [id]);
+  const { data: s, error } = (
+    /** @type {Fetched<string>} */
+    useFetch(`/outbox/${id}/source`, ["state"], text)
+  );
+  if (error) return loadingFailed(error);
+  if (s === void 0) return loading();
   return [
     div22(
       { class: "bar" },
