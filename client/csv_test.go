@@ -1,13 +1,11 @@
 package client
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -127,59 +125,6 @@ func testCSV(t *testing.T, tests map[string]csvTest) {
 
 func skipRow(*CSVError) error { return nil }
 
-// TestContactsFromCSVReadFails: the iteration ends if the reader fails, or returns neither bytes nor an error.
-func TestContactsFromCSVReadFails(t *testing.T) {
-	for name, broken := range map[string]error{
-		"gone":        errors.New("the disk is gone"),
-		"wraps EOF":   fmt.Errorf("truncated archive: %w", io.EOF),
-		"no progress": nil,
-	} {
-		for file, line := range map[string]string{"email\na@x\n": "line 3: ", "email\na@x\nb\"": "line 3: ", "email\na@x\n\n\n": "line 5: "} {
-			if broken == nil && strings.HasSuffix(file, "\"") {
-				continue // encoding/csv reports the quote first
-			}
-			want := cmp.Or(broken, io.ErrNoProgress)
-			var n int
-			var last error
-			for _, err := range ContactsFromCSV(io.MultiReader(strings.NewReader(file), failingReader{broken}), CSVOptions{OnBadRow: skipRow}) {
-				if n++; n > 2 {
-					break
-				}
-				last = err
-			}
-			if n != 2 || !errors.Is(last, want) || last.Error() != line+want.Error() {
-				t.Errorf("%s, %q: %d items, then %v", name, file, n, last)
-			}
-		}
-	}
-}
-
-// counted is a reader of endless text, which counts the bytes that were read.
-type counted int
-
-func (c *counted) Read(p []byte) (int, error) {
-	*c += counted(len(p))
-	return copy(p, strings.Repeat("x", len(p))), nil
-}
-
-// TestContactsFromCSVEndlessLine: an endless row fails at the maximum size of a row.
-func TestContactsFromCSVEndlessLine(t *testing.T) {
-	for _, head := range []string{"", "email\n", "email\n\""} {
-		var read counted
-		var got error
-		for _, err := range ContactsFromCSV(io.MultiReader(strings.NewReader(head), io.LimitReader(&read, 64<<20)), CSVOptions{}) {
-			got = err
-		}
-		if got == nil || !strings.Contains(got.Error(), "longer than 1048576 bytes") || read > 4<<20 {
-			t.Errorf("after %q: got %v after %d bytes", head, got, read)
-		}
-	}
-}
-
-type failingReader struct{ err error }
-
-func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
-
 func FuzzImportCSV(f *testing.F) {
 	f.Add("email,tags\na@x,b;c\n", true)
 	f.Add("email\n\"a\n\"\",\n", false)
@@ -216,22 +161,92 @@ func FuzzImportCSV(f *testing.F) {
 	})
 }
 
-// TestCSVRowIsFreed: a contact does not keep the columns without a header in memory.
-func TestCSVRowIsFreed(t *testing.T) {
-	text := "email,note,tags,\n" + strings.Repeat("a@example.org,n,t;u,"+strings.Repeat("x", 1<<19)+"\n", 40)
-	var kept []ImportContact
-	for c, err := range ContactsFromCSV(strings.NewReader(text), CSVOptions{}) {
-		require.NoError(t, err)
-		kept = append(kept, c)
+// TestContactsFromCSVRowLength: fields may be missing at the end of a row, and more empty fields may follow.
+func TestContactsFromCSVRowLength(t *testing.T) {
+	testCSV(t, map[string]csvTest{
+		"short rows":             {"email,first,last,tags\na@x,Ada\nb@x\nc@x,C,D,vip\n", CSVOptions{}, "2:a@x{first=Ada}[] 3:b@x{}[] 4:c@x{first=Clast=D}[vip] "},
+		"no address":             {"first,email\nAda\nBob,b@x\n", CSVOptions{OnBadRow: skipRow}, "3:b@x{first=Bob}[] "},
+		"empty fields at end":    {"email,first\na@x,Ada,,,\nb@x,Bob, ,\"\"\n", CSVOptions{}, "2:a@x{first=Ada}[] 3:b@x{first=Bob}[] "},
+		"filled field after end": {"email,first\na@x,Ada,,x\n", CSVOptions{}, "line 2: wrong number of fields"},
+		"empty headers at end":   {"email,first,,\na@x,Ada\n", CSVOptions{}, "2:a@x{first=Ada}[] "},
+		"too many columns":       {"email" + strings.Repeat(",", maxCSVColumns) + "\n", CSVOptions{}, "line 1: the file must have at most 16384 columns, got 16385"},
+		"column limit":           {"email" + strings.Repeat(",", maxCSVColumns-1) + "\na@x\n", CSVOptions{}, "2:a@x{}[] "},
+	})
+}
+
+func TestContactsFromCSVInvisibleCharacters(t *testing.T) {
+	testCSV(t, map[string]csvTest{
+		"byte order mark of a second file": {"email\n\ufeffa@x\n", CSVOptions{}, "2:a@x{}[] "},
+		"around addresses":                 {"email\n\u200ba@x\u200e\nb@x\u00a0\n\u2060\u00adc@x\u3000\n", CSVOptions{}, "2:a@x{}[] 3:b@x{}[] 4:c@x{}[] "},
+		"around headers and tags":          {"\ufeff\u200bemail,\u200btags\na@x,vip\u200b;\u00a0new\n", CSVOptions{}, "2:a@x{}[vip new] "},
+		"inside an address":                {"email\na\u200b@x\n", CSVOptions{}, "line 2: email: must not contain the invisible character U+200B"},
+		"line break in an address":         {"email\n\"a@x\nb@x\"\n", CSVOptions{}, "line 2: email: must not contain the invisible character U+000A"},
+		"only invisible":                   {"email\n\u200b\ufeff\nb@x\n", CSVOptions{}, "3:b@x{}[] "},
+		"space inside an address":          {"email\n\"a b\"@x\n", CSVOptions{OnBadRow: skipRow}, "line 2: extraneous or missing \" in quoted-field"},
+		"attribute of spaces":              {"email,city,n\na@x,\"   \",\u00a0\u200b\nb@x,\t, 1 \n", CSVOptions{}, "2:a@x{}[] 3:b@x{n= 1 }[] "},
+	})
+}
+
+func TestContactsFromCSVQuotedTags(t *testing.T) {
+	testCSV(t, map[string]csvTest{
+		"with the separator ,": {"email,tags\na@x,\"\"\"vip\"\",\"\"new\"\"\"\n", CSVOptions{Separator: ","}, "2:a@x{}[vip new] "},
+		"with the separator ;": {"email,tags\na@x,\"\"\"vip\"\" , \"\"new\"\"\"\n", CSVOptions{}, "2:a@x{}[vip new] "},
+		"separator in a tag":   {"email;tags\na@x;\"\"\"x;y\"\";z\"\n", CSVOptions{Comma: ';'}, "2:a@x{}[x;y z] "},
+		"interests":            {"email,interests\na@x,\"\"\"a, b\"\",c,\"\n", CSVOptions{Separator: ","}, "2:a@x{}[][a, b c] "},
+		"quotes inside":        {"email,tags\na@x,\"5\"\" disk;\"\"a\"\" b;\"\"c\"\n", CSVOptions{}, "2:a@x{}[5\" disk \"a\" b \"c] "},
+		"a space separates":    {"email,tags\na@x,\"\"\"a b\"\" c\"\n", CSVOptions{Separator: " "}, "2:a@x{}[a b c] "},
+	})
+}
+
+// TestContactsFromCSVDetectsComma: the header row determines the separator, with commas first.
+func TestContactsFromCSVDetectsComma(t *testing.T) {
+	for name, tt := range map[string]struct {
+		file string
+		want rune // 0: not detected
+	}{
+		"semicolons":        {"email;first\na@x;Ada\n", ';'},
+		"tabs":              {"email\tfirst\na@x\tAda\n", '\t'},
+		"pipes":             {"first|email\nAda|a@x\n", '|'},
+		"quotes":            {"\ufeff\n\"first\";\"email\"\nAda;a@x\n", ';'},
+		"long header":       {strings.Repeat("x", 9000) + ";email\n;a@x\n", ';'},
+		"commas":            {"email,first;last\na@x,Ada\n", 0},
+		"specified by sep=": {"sep=;\nemail;first\na@x;Ada\n", 0},
+		"one column":        {"email\na@x\n", 0},
+	} {
+		var got rune
+		opts := CSVOptions{OnComma: func(comma rune) { got = comma }}
+		var addresses []string
+		for c, err := range ContactsFromCSV(iotest.OneByteReader(strings.NewReader(tt.file)), opts) {
+			require.NoError(t, err, name)
+			addresses = append(addresses, c.Email)
+		}
+		assert.Equal(t, []string{"a@x"}, addresses, name)
+		assert.Equal(t, tt.want, got, name)
+		opts.OnComma = nil
+		for _, err := range ContactsFromCSV(strings.NewReader(tt.file), opts) {
+			if tt.want != 0 {
+				assert.ErrorContains(t, err, "the separator is probably '", name)
+			} else {
+				assert.NoError(t, err, name)
+			}
+		}
 	}
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	before := m.HeapAlloc
-	first := kept[0]
-	clear(kept)
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	assert.Less(t, int64(before)-int64(m.HeapAlloc), int64(5<<20))
-	assert.Equal(t, "a@example.org n t;u", first.Email+" "+first.CustomAttributes.Get("note")+" "+strings.Join(first.Tags, ";"))
+	testCSV(t, map[string]csvTest{
+		"several separators": {"a;\temail\t;b\n", CSVOptions{OnComma: func(rune) {}}, `line 1: no column has the header "email"; the headers are "a;\temail\t;b"`},
+		"wrong comma":        {"email;n\n", CSVOptions{Comma: ','}, `line 1: no column has the header "email"; the headers are "email;n"`},
+	})
+}
+
+func TestContactsFromCSVStatus(t *testing.T) {
+	testCSV(t, map[string]csvTest{
+		"active or empty": {"email,status\na@x,Active\nb@x,\nc@x\n", CSVOptions{}, "2:a@x{}[] 3:b@x{}[] 4:c@x{}[] "},
+		"others":          {"email,Status\na@x,deleted\nb@x,unsubscribed\nc@x,pending\nd@x,spam\ne@x,bounced\nf@x,suppressed\ng@x,active\n", CSVOptions{OnBadRow: skipRow}, "8:g@x{}[] "},
+		"deleted":         {"email,status\na@x,deleted\n", CSVOptions{}, "line 2: status: must be active, got deleted"},
+		"unknown":         {"email,status\na@x,gold\n", CSVOptions{}, `line 2: status: must be the status of a contact, such as active, got "gold"; if the column is an attribute, set Status to "-"`},
+		"an attribute":    {"email,status\na@x,gold\n", CSVOptions{Status: "-"}, "2:a@x{status=gold}[] "},
+		"another header":  {"email,state\na@x,deleted\nb@x,active\n", CSVOptions{Status: "State", OnBadRow: skipRow}, "3:b@x{}[] "},
+		"ignored":         {"email,subscribed_on,id\na@x,2026,7\n", CSVOptions{}, "2:a@x{id=7}[] "},
+		"other ignored":   {"email,subscribed_on,ID\na@x,2026,7\n", CSVOptions{Ignore: []string{"id"}}, "2:a@x{subscribed_on=2026}[] "},
+		"nothing ignored": {"email,subscribed_on\na@x,2026\n", CSVOptions{Ignore: []string{}}, "2:a@x{subscribed_on=2026}[] "},
+	})
 }

@@ -2,20 +2,23 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"reflect"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
@@ -76,44 +79,6 @@ func inUnixSeconds(text []byte) []byte {
 	})
 }
 
-func TestWebhookJSONOmitsSecret(t *testing.T) {
-	text, err := json.Marshal(Webhook{Secret: NewSecret("s")})
-	require.NoError(t, err)
-	var back Webhook
-	if err := json.Unmarshal(text, &back); err == nil || back.Secret != (Secret{}) {
-		t.Errorf("%s became the secret %q: %v", text, back.Secret.Reveal(), err)
-	}
-}
-
-func TestTimes(t *testing.T) {
-	for field, want := range map[string]time.Time{
-		`"delivered_on":1700000000`:   time.Date(2023, 11, 14, 22, 13, 20, 0, time.UTC),
-		`"delivered_on":"1700000000"`: time.Date(2023, 11, 14, 22, 13, 20, 0, time.UTC),
-		`"delivered_on":0`:            {},
-		`"delivered_on":null`:         {},
-		`"delivered_on":"soon"`:       {},
-		`"status":"queued"`:           {},
-	} {
-		c := newTestClient(t, respondWith(200, "application/json", `{"id":"e-1",`+field+`}`))
-		email, err := c.Emails.Get(t.Context(), "e-1")
-		if err != nil || email.DeliveredOn != want {
-			t.Errorf("%s: got %v, %v; want %v", field, email.DeliveredOn, err, want)
-		}
-	}
-}
-
-// TestOtherFormat: a response in another format than the specification's is invalid, even if it contains the values.
-func TestOtherFormat(t *testing.T) {
-	for _, body := range []string{
-		`{"id":8,"name":"n"}`, `{"data":{"list_id":7}}`, `{"data":{"id":8}}`, `{"list_id":null,"id":8}`, `{"list":{"list_id":7}}`, `[{"list_id":7}]`,
-	} {
-		c := newTestClient(t, respondWith(200, "text/plain", body))
-		if got, err := c.Lists.Get(t.Context(), 7); got.ID != 0 || !errors.Is(err, ErrInvalidResponse) {
-			t.Errorf("%s: %+v, %v", body, got, err)
-		}
-	}
-}
-
 // FuzzFieldOrder: the decoders have a fast path for texts whose fields are in the order of openapi.yaml and without
 // white space. The fast path must decode each text to the same result as the general path.
 func FuzzFieldOrder(f *testing.F) {
@@ -162,74 +127,125 @@ func withoutOffset(err error) (e jsonscan.Error) {
 	return e
 }
 
-// TestResponseMemory compares the memory that a response needs with the limit in SECURITY.md.
-func TestResponseMemory(t *testing.T) {
-	const maxFactor = 16 // including 4 for the buffer
-	const size = 1 << 19 // large enough to ignore the fixed cost of a response
-	list := func(c *Client) error {
-		_, err := c.Contacts.List(t.Context(), 1, ListContactsParams{})
-		return err
-	}
-	get := func(c *Client) error {
-		_, err := c.Contacts.Get(t.Context(), 1, 1)
-		return err
-	}
-	imported := func(c *Client) error {
-		_, err := c.Contacts.ImportBatch(t.Context(), 1, ImportBatch{Contacts: make([]ImportContact, 1)})
-		return err
-	}
+// TestFieldTypeMismatch: a field of another type does not affect the other fields.
+func TestFieldTypeMismatch(t *testing.T) {
 	for name, tc := range map[string]struct {
-		status            int
-		head, again, tail string
-		call              func(*Client) error
+		body string
+		want List
+		path string // path of the field in the error; empty: no error
 	}{
-		"empty items":      {200, `{"data":[`, `{},`, `{}]}`, list},
-		"null items":       {200, `{"data":[`, `null,`, `null]}`, list},
-		"empty tags":       {200, `{"id":1,"tags":[`, `"",`, `""]}`, get},
-		"short tags":       {200, `{"id":1,"tags":[`, `"a","b",`, `""]}`, get},
-		"different tags":   {200, `{"id":1,"tags":[`, `"\u00e4","b\u00e4","abcdefghi",`, `""]}`, get},
-		"empty attributes": {200, `{"id":1,"custom_attributes":[`, `{},`, `{}]}`, get},
-		"attribute object": {200, `{"id":1,"custom_attributes":{`, `"":1,`, `"":1}}`, get},
-		"attributes again": {200, `{`, `"custom_attributes":[{}],`, `"id":1}`, get},
-		"tags of items":    {200, `{"data":[`, `{"tags":["","","","","","","","","","","","","","","","",""]},`, `{}]}`, list},
-		"one of each":      {200, `{"data":[`, `{"tags":[""],"interests":[""],"custom_attributes":[{}]},`, `{}]}`, list},
-		"not UTF-8":        {200, `{"id":1,"email":"`, "\xff", `"}`, get},
-		"escapes":          {200, `{"id":1,"email":"`, `\u00e4`, `"}`, get},
-		"empty errors":     {200, `{"imported":1,"errors":[`, `{},`, `{}]}`, imported},
-		"locations":        {200, `{"imported":1,"errors":[{"loc":[`, `1,`, `0]}]}`, imported},
-		"empty details":    {422, `{"detail":[`, `{},`, `{}]}`, get},
-		"null details":     {422, `{"detail":[`, `null,`, `null]}`, get},
-		"short details":    {422, `{"detail":[`, `{"msg":"m"},`, `{}]}`, get},
-		"long location":    {422, `{"detail":[{"loc":[`, `1,`, `1],"msg":"m"}]}`, get},
-		"one long detail":  {422, `{"detail":[{"msg":"`, `\u00e4`, `"}]}`, get},
-		"a long text":      {422, `{"detail":"`, `ab`, `"}`, get},
-		"the token":        {422, `{"detail":"`, testToken, `"}`, get},
+		"optional integer":     {`{"list_id":7,"created_on":"in May","name":"n"}`, List{ID: 7, Name: "n"}, ""},
+		"optional boolean":     {`{"list_id":7,"name":"n","policy_accepted":2}`, List{ID: 7, Name: "n"}, ""},
+		"integer as a string":  {`{"list_id":"7","created_on":"8","name":"n"}`, List{ID: 7, CreatedOn: time.Unix(8, 0).UTC(), Name: "n"}, ""},
+		"required string":      {`{"name":5,"list_id":7,"created_on":8}`, List{ID: 7, CreatedOn: time.Unix(8, 0).UTC()}, ""},
+		"required integer":     {`{"list_id":"x7","name":"n"}`, List{Name: "n"}, "list_id"},
+		"fraction":             {`{"list_id":7.5,"name":"n"}`, List{Name: "n"}, "list_id"},
+		"both":                 {`{"list_id":"","created_on":[],"name":"n"}`, List{Name: "n"}, "list_id"},
+		"both, optional first": {`{"created_on":[],"name":"n","list_id":{}}`, List{Name: "n"}, "list_id"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			body := tc.head + strings.Repeat(tc.again, size/len(tc.again)) + tc.tail
-			as := roundTrip(func(*http.Request) (*http.Response, error) { return respond(tc.status, body), nil })
-			c := newBubbleClient(t, nil, func(cfg *Config) {
-				cfg.HTTPClient.Transport = as
-				cfg.Retry.MaxAttempts = 1
-			})
-			var err error
-			all := allocated(func() { err = tc.call(c) })
-			buffer := allocated(func() { _, _ = new(bytes.Buffer).ReadFrom(strings.NewReader(body)) }) // 4 times the body, 8 times with -race
-			if factor := float64(all-buffer) / float64(len(body)); factor > maxFactor-4 {
-				t.Errorf("%.1f bytes are allocated for each byte of the response, and its buffer: %.200v", factor, err)
+			c := newTestClient(t, respondWith(201, "application/json", tc.body))
+			got, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
+			if got != tc.want || errors.Is(err, ErrInvalidResponse) != (tc.path != "") || errors.Is(err, ErrOutcomeUnknown) != (tc.path != "") {
+				t.Errorf("got %+v, %v; want %+v", got, err, tc.want)
 			}
-			var e *Error
-			if err != nil && !errors.As(err, &e) {
-				t.Error(err)
+			if err != nil && !strings.Contains(err.Error(), tc.path) {
+				t.Errorf("%v does not name %q", err, tc.path)
 			}
 		})
 	}
 }
 
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
+func TestFieldTypeMismatchInItems(t *testing.T) {
+	for _, id := range []string{"0", "9"} {
+		c := newTestClient(t, respondWith(200, "application/json",
+			`{"webhook_id":`+id+`,"url":"u","events":"all","rate_limit":{},"secret":"s","status":"active"}`))
+		hook, err := c.Webhooks.Get(t.Context(), id)
+		hook.Events = nil
+		if want := (Webhook{ID: id, URL: "u", Secret: NewSecret("s"), Status: WebhookStatusActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrInvalidResponse) {
+			t.Errorf("Get = %+v, %v", hook, err)
+		}
+	}
+	c := newTestClient(t, respondWith(200, "application/json",
+		`{"data":[{"id":1,"email":"a","status":"active","tags":["a",5,"b"]},{"id":true,"email":"b"}],"pagination":{"page":1,"per_page":50}}`))
+	page, err := c.Contacts.List(t.Context(), 1, ListContactsParams{})
+	if err == nil || !strings.Contains(err.Error(), "data[1]") || !strings.Contains(err.Error(), `"id"`) {
+		t.Errorf("List: %v", err)
+	}
+	assert.Equal(t, []Contact{{ID: 1, Email: "a", Status: "active", Tags: []string{"a", "b"}}, {Email: "b"}}, page.Data, "List")
+	c = newTestClient(t, respondWith(200, "application/json", `{"name":"n","list_id":7,`))
+	if l, err := c.Lists.Get(t.Context(), 7); l != (List{}) || !errors.Is(err, ErrInvalidResponse) {
+		t.Errorf("a body that is not JSON: %+v, %v", l, err)
+	}
+}
+
+// TestOddValues: a value of the wrong type costs only that value, and is reported.
+func TestOddValues(t *testing.T) {
+	for body, where := range map[string]string{
+		`{"id":7,"email":5,"status":"active"}`: "email", `{"id":"7","status":["active"],"email":"a"}`: "status",
+		`{"id":7.0,"tags":[{}],"interests":"i"}`: "tags[0]", `{"id":7,"custom_attributes":[{"name":"n","value":[]}]}`: "custom_attributes[0].value",
+		`{"id":7,"custom_attributes":[{"name":"n"}, 5]}`: "custom_attributes[1]", `{"id":7,"custom_attributes":{"n":[]}}`: "custom_attributes.n",
+		`{"id":7,"custom_attributes":"n"}`: "custom_attributes", `{"id":7e0,"subscribed_on":false}`: "subscribed_on",
+		`{"id":7,"tags":null,"custom_attributes":null,"status":null}`: "",
+	} {
+		var log strings.Builder
+		var ignored error
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, func(cfg *Config) {
+			cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			cfg.Observe = func(ctx context.Context, _ Call) (context.Context, Observer) {
+				return ctx, Observer{End: func(o Observation) { ignored = o.Ignored }}
+			}
+		})
+		for range 2 {
+			if got, err := c.Contacts.Get(t.Context(), 1, 7); got.ID != 7 || err != nil {
+				t.Errorf("%s: %+v, %v", body, got, err)
+			}
+		}
+		if where == "" {
+			assert.NoError(t, ignored)
+			assert.Empty(t, log.String())
+			continue
+		}
+		assert.ErrorContains(t, ignored, where+":", "%s", body)
+		assert.Equal(t, 1, strings.Count(log.String(), "response value ignored"), "%s", log.String())
+	}
+}
+
+// TestBooleanForms: true and false can be written as 1 and 0, or as text.
+func TestBooleanForms(t *testing.T) {
+	for text, want := range map[string]bool{`true`: true, `1`: true, `"true"`: true, `"1"`: true, `"True"`: true, `false`: false, `0`: false, `"0"`: false, `2`: false, `"yes"`: false, `"t"`: false, `null`: false} {
+		c := newBubbleClient(t, inOrder(respond(200, `{"id":"e","unsubscribed":`+text+`,"status":"delivered"}`)), func(cfg *Config) { cfg.LookupLimiter = NoLookupLimit{} })
+		e, err := c.Emails.Get(t.Context(), "e")
+		assert.NoError(t, err)
+		assert.Equal(t, want, e.Unsubscribed, text)
+		assert.Equal(t, EmailStatus("delivered"), e.Status, text)
+	}
+}
+
+// TestLetterCase: a known value is recognized in any letter case, and an unknown value stays as it is.
+func TestLetterCase(t *testing.T) {
+	for status, want := range map[string]error{"Rejected": ErrNotQueued, "ERROR": ErrNotQueued, "Queued": nil, "Held": nil} {
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			return respond(201, `{"id":"e","status":"`+status+`"}`), nil
+		})
+		e, err := c.Emails.Send(t.Context(), EmailSubmission{})
+		if !errors.Is(err, want) || (err == nil) != (want == nil) || status == "Held" && e.Status != "Held" {
+			t.Errorf("%s: %+v, %v", status, e, err)
+		}
+	}
+	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+		return respond(200, `{"id":1,"email":"a","status":"UNSUBSCRIBED","last_bounce_type":"Hard","webhook_id":"1","url":"https://a.example",
+			"events":["email.bounced","EMAIL.OPENED","Other.Event"],"rate_limit_period":"Hour","type":"Transactional","campaign_id":1}`), nil
+	})
+	contact, err := c.Contacts.Get(t.Context(), 1, 1)
+	assert.NoError(t, err)
+	assert.Equal(t, Contact{ID: 1, Email: "a", Status: events.ContactStatusUnsubscribed, LastBounceType: events.BounceTypeHard}, contact)
+	hook, err := c.Webhooks.Get(t.Context(), "1")
+	assert.NoError(t, err)
+	assert.Equal(t, []events.Name{events.NameEmailBounced, events.NameEmailOpened, "Other.Event"}, hook.Events)
+	assert.Equal(t, RateLimitPeriodHour, hook.RateLimitPeriod)
+	for status, settled := range map[string]bool{"Queued": false, "SUBMITTED": false, "Processing": false, "Delivered": true} {
+		assert.Equal(t, settled, Email{Status: EmailStatus(status)}.Settled(), status)
+	}
+	assert.False(t, Campaign{Status: "Delivering"}.Settled())
 }

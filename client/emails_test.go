@@ -1,9 +1,14 @@
 package client
 
 import (
+	"context"
 	"errors"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -70,4 +75,99 @@ func TestNotQueuedAfterRetry(t *testing.T) {
 	if email.ID != "e" || !errors.Is(err, ErrNotQueued) || errors.Is(err, ErrOutcomeUnknown) || !errors.As(err, &e) || e.Attempts != 3 {
 		t.Errorf("got %+v, %v", email, err)
 	}
+}
+
+// TestOddEmailStatus: if the status is not text, the email may be rejected, so the outcome is unknown.
+func TestOddEmailStatus(t *testing.T) {
+	for body, unknown := range map[string]bool{
+		`{"id":"e","status":["rejected"]}`: true, `{"id":"e","status":{"code":"rejected"}}`: true, `{"id":"e","status":3}`: true,
+		`{"id":"e","email":5,"status":false}`: true, `{"id":"e","email":5,"status":null}`: false, `{"id":"e","email":5,"status":"queued"}`: false,
+	} {
+		c := newBubbleClient(t, inOrder(respond(201, body)))
+		e, err := c.Emails.Send(t.Context(), EmailSubmission{})
+		assert.Equal(t, "e", e.ID, body)
+		assert.Equal(t, unknown, errors.Is(err, ErrInvalidResponse) && errors.Is(err, ErrOutcomeUnknown), "%s: %v", body, err)
+		assert.Equal(t, unknown, err != nil, "%s: %v", body, err)
+	}
+}
+
+func TestEmailSettled(t *testing.T) {
+	for status, want := range map[EmailStatus]bool{
+		"": false, "queued": false, "submitted": false, "processing": false, "delivered": true, "bounce": true, "rejected": true,
+	} {
+		assert.Equal(t, want, (Email{Status: status}).Settled(), "email %q", status)
+	}
+}
+
+func TestBounceKinds(t *testing.T) {
+	for bounce, want := range map[EmailBounce]struct{ hard, soft bool }{
+		{Type: "hard", Category: "bounce_df"}: {hard: true},
+		{Category: "bounce_hb"}:               {hard: true},
+		{Type: "soft", Category: "bounce_hb"}: {}, // only the type says that it is not permanent
+		{Type: "soft", Category: "bounce_sb"}: {soft: true},
+		{Type: "soft", Category: "bounce_ar"}: {}, // an automatic reply
+		{Type: "soft"}:                        {soft: true},
+		{Category: "bounce_sb"}:               {soft: true},
+		{Category: "bounce_df"}:               {soft: true},
+		{Type: "unheard-of"}:                  {},
+		{Type: "none", Category: "bounce_hb"}: {hard: true},
+		{Type: "none", Category: "bounce_sb"}: {soft: true},
+		{Type: "x", Category: "bounce_hb"}:    {hard: true},
+		{}:                                    {},
+	} {
+		assert.Equal(t, want.hard, bounce.Hard(), "hard: %+v", bounce)
+		assert.Equal(t, want.soft, bounce.Soft(), "soft: %+v", bounce)
+	}
+}
+
+func TestEmailsGetAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &lookupServer{}
+		c := newBubbleClient(t, srv.RoundTrip)
+		for email, err := range c.Emails.GetAll(t.Context(), slices.Values([]string{"a", "b"})) {
+			if err != nil || email.ID != "a" {
+				t.Error(email, err)
+			}
+			break
+		}
+		var got []string
+		for email, err := range c.Emails.GetAll(t.Context(), slices.Values([]string{"a", "gone", "b", ""})) {
+			if err != nil {
+				got = append(got, "!"+email.ID)
+				continue
+			}
+			got = append(got, email.ID)
+		}
+		assert.Equal(t, []string{"a", "!gone", "b", "!"}, got)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		n := 0
+		for _, err := range c.Emails.GetAll(ctx, slices.Values([]string{"a", "b", "c", "d"})) {
+			assert.NoError(t, err)
+			if n++; n == 2 {
+				cancel()
+			}
+		}
+		assert.Equal(t, 2, n, "the context ends the loop")
+	})
+}
+
+func TestEmailsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		email := func(status EmailStatus) *http.Response {
+			return respond(200, `{"id":"e","status":"`+string(status)+`"}`)
+		}
+		c := newBubbleClient(t, inOrder(email("queued"), email("queued"), email("bounced"), email("delivered"), email("delivered")))
+		start := time.Now()
+		got, err := c.Emails.Wait(t.Context(), "e", Email.Settled)
+		if err != nil || got.Status != EmailStatusBounced || time.Since(start).Round(time.Millisecond) != 2*lookupGap {
+			t.Errorf("%+v, %v after %v", got, err, time.Since(start))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second+500*time.Millisecond)
+		defer cancel()
+		got, err = c.Emails.Wait(ctx, "e", func(Email) bool { return false })
+		if !errors.Is(err, context.DeadlineExceeded) || got.Status != EmailStatusDelivered {
+			t.Errorf("%+v, %v; want the last result", got, err)
+		}
+	})
 }

@@ -356,3 +356,12 @@ func TestErrorsNeverChange(t *testing.T) {
 		}
 	})
 }
+
+// TestHugeHeaders: a header of the platform or a proxy cannot make an error, and each log record of it, huge.
+func TestHugeHeaders(t *testing.T) {
+	huge := strings.Repeat("x", 1<<20)
+	c := newBubbleClient(t, inOrder(respond(302, "", "Location", "/"+huge, "X-Request-Id", huge, "Content-Encoding", huge)))
+	err := kinds(c)["create"](t.Context())
+	assert.ErrorIs(t, err, ErrInvalidResponse)
+	assert.Less(t, len(err.Error()), 2000)
+}

@@ -1,3 +1,5 @@
+// The tests in this file call every operation with every fault.
+
 package client
 
 import (

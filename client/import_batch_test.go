@@ -159,3 +159,21 @@ func FuzzImportResponse(f *testing.F) {
 		}
 	})
 }
+
+// TestImportJob: a response without a result has an unknown outcome after one request.
+func TestImportJob(t *testing.T) {
+	for body, once := range map[string]bool{
+		`{"job_id":7}`: true, `{"job_id":7,"errors":[]}`: true, `{"job_id":7,"errors":null,"error":null,"detail":[]}`: true, `{"imported":null,"updated":null}`: true,
+		`{"id":"j","status":"pending"}`: true, `"job-7"`: true, `17`: true, `{}`: true, `{"imported":0}`: false, `{"imported"`: false,
+	} {
+		requests := 0
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			requests++
+			return respond(202, body), nil
+		}, withoutPauses)
+		_, err := c.Contacts.ImportBatch(t.Context(), 1, ImportBatch{Contacts: []ImportContact{{Email: "a@x"}}})
+		if !errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, ErrInvalidResponse) || (requests == 1) != once {
+			t.Errorf("%s: %v after %d requests", body, err, requests)
+		}
+	}
+}

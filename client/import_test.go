@@ -84,21 +84,6 @@ func (s *importServer) take(in ImportBatch) ImportResult {
 	return out
 }
 
-// numbered yields n contacts. Every bad-th contact has an invalid address.
-func numbered(n, bad int) iter.Seq2[ImportContact, error] {
-	return func(yield func(ImportContact, error) bool) {
-		for i := range n {
-			c := ImportContact{Email: fmt.Sprintf("c%d@example.com", i), Line: i + 2}
-			if bad > 0 && i%bad == bad-1 {
-				c.Email = fmt.Sprintf("bad%d", i)
-			}
-			if !yield(c, nil) {
-				return
-			}
-		}
-	}
-}
-
 func TestImport(t *testing.T) {
 	for _, tc := range []struct {
 		n, bad, concurrency, batch int

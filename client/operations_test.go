@@ -1,10 +1,11 @@
+// The tests in this file call every operation of the package. Other tests use its table of operations.
+
 package client
 
 import (
 	"context"
 	"fmt"
 	"iter"
-	"net/http"
 	"os"
 	"reflect"
 	"regexp"
@@ -17,89 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver"
 )
-
-// platform is a mock server without a socket. Its client clean has a transport without faults and no lookup limit.
-type platform struct {
-	*mockserver.Server
-	clean *Client
-	t     testing.TB
-}
-
-// newPlatform returns a platform that rejects unknown fields and parameters, and reports each violation of openapi.yaml as
-// a test error.
-func newPlatform(t testing.TB) *platform {
-	t.Helper()
-	receiver := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	p := &platform{t: t, Server: mockserver.New(mockserver.Config{
-		Targets: map[string]http.Handler{"hooks.test": receiver}, RejectUnknownFields: true, OnViolation: func(err error) { t.Error(err) },
-	})}
-	p.clean = p.client(p.Transport())
-	return p
-}
-
-// withPlatform runs f on virtual time with a platform.
-func withPlatform(t *testing.T, f func(t *testing.T, p *platform)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t)
-		defer p.Close()
-		f(t, p)
-	})
-}
-
-func (p *platform) client(transport http.RoundTripper, change ...func(*Config)) *Client {
-	p.t.Helper()
-	change = append([]func(*Config){func(cfg *Config) { cfg.Token, cfg.LookupLimiter = p.Token(), NoLookupLimit{} }}, change...)
-	return newBubbleClient(p.t, transport.RoundTrip, change...)
-}
-
-// records contains the ids of the records that operations use.
-type records struct {
-	list, contact, template, campaign int64
-	workflow, webhook, email          string
-	n                                 int // number of names that the method name has returned
-}
-
-// knownRecords contains the ids of the known responses.
-func knownRecords() *records {
-	return &records{list: 3, contact: 9, template: 7, campaign: 5, workflow: "w-4", webhook: "h-2", email: "e-1"}
-}
-
-func (p *platform) createRecords() *records {
-	p.t.Helper()
-	ctx, c, rec := p.t.Context(), p.clean, &records{}
-	rec.list = need[List](p.t)(c.Lists.Create(ctx, ListCreate{Name: "Customers"})).ID
-	require.NoError(p.t, c.Lists.AcceptPolicy(ctx, rec.list))
-	rec.contact = need[Contact](p.t)(c.Contacts.Create(ctx, rec.list, ContactCreate{Email: "ann@example.com", Tags: []string{"vip"}})).ID
-	template := TemplateCreate{Name: "T", Content: TemplateContent{HTML: "<p>{{name}}</p>"}}
-	rec.template = need[Template](p.t)(c.Templates.Create(ctx, template)).ID
-	message := MessageContent{Subject: "Hello", TemplateID: rec.template}
-	campaign := CampaignCreate{Name: "C", ListID: rec.list, Sender: shop(), Content: message}
-	rec.campaign = need[Campaign](p.t)(c.Campaigns.Create(ctx, campaign)).ID
-	workflow := WorkflowCreate{Name: "W", ListID: rec.list, Trigger: WorkflowTriggerSubscribed, Sender: shop(), Content: message}
-	rec.workflow = need[Workflow](p.t)(c.Workflows.Create(ctx, workflow)).ID
-	hook := WebhookCreate{URL: "http://hooks.test/", Events: []events.Name{events.NameEmailBounced}}
-	rec.webhook = need[Webhook](p.t)(c.Webhooks.Create(ctx, hook)).ID
-	rec.email = need[SubmittedEmail](p.t)(c.Emails.Send(ctx, rec.submission())).ID
-	must(p.t)(c.SuppressedEmails.Add(ctx, "gone@example.com"))
-	return rec
-}
-
-func shop() Sender { return Sender{Name: "Shop", Email: "shop@example.com"} }
-
-func (rec *records) submission() EmailSubmission {
-	return EmailSubmission{
-		To: "ann@example.com", Sender: shop(), CustomAttributes: Attributes{{Name: "name", Value: "Ann"}},
-		Content: EmailContent{Subject: "Hello", TemplateID: rec.template, Type: EmailTypeTransactional},
-	}
-}
-
-func (rec *records) name() string {
-	rec.n++
-	return fmt.Sprintf("new-%d", rec.n)
-}
 
 // env contains the values that a call of an operation needs.
 type env struct {

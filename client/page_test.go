@@ -1,96 +1,24 @@
 package client
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/events"
 )
-
-type tagPages struct {
-	pages   [][]string // page n is pages[n-1]; later pages are empty
-	perPage int64      // per_page of the response; 0 is like a missing value
-	count   int64
-	counts  []int64 // count of each page; overrides count
-	page    func(asked int64) int64
-	silent  bool  // the response contains no page number
-	fail    int64 // number of the page with the status failWith, by default 403
-
-	failWith int
-
-	mu    sync.Mutex
-	asked []int64
-}
-
-func (p *tagPages) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := r.Context().Err(); err != nil {
-		return nil, err
-	}
-	n := int64(1)
-	if s := r.URL.Query().Get("page"); s != "" {
-		n, _ = strconv.ParseInt(s, 10, 64)
-	}
-	p.mu.Lock()
-	p.asked = append(p.asked, n)
-	p.mu.Unlock()
-	if n == p.fail {
-		return respond(cmp.Or(p.failWith, 403), ""), nil
-	}
-	if p.page != nil {
-		n = p.page(n)
-	}
-	out := TagPage{Data: []Tag{}, Pagination: Pagination{Page: n, PerPage: p.perPage, Count: p.count}}
-	if p.silent {
-		out.Pagination.Page = 0
-	}
-	if n >= 1 && n <= int64(len(p.counts)) {
-		out.Pagination.Count = p.counts[n-1]
-	}
-	if n >= 1 && n <= int64(len(p.pages)) {
-		for _, name := range p.pages[n-1] {
-			out.Data = append(out.Data, Tag{Name: name})
-		}
-	}
-	b, err := json.Marshal(out)
-	return respond(200, string(b)), err
-}
-
-// collect returns the names that Tags.All yields and the error at its end.
-func collect(t testing.TB, c *Client, params ListTagsParams, opts ...IterOption) (names []string, err error) {
-	t.Helper()
-	for tag, e := range c.Tags.All(t.Context(), params, opts...) {
-		assert.NoError(t, err, "the iterator continues after an error")
-		if err = e; err == nil {
-			names = append(names, tag.Name)
-		}
-	}
-	return names, err
-}
-
-// pagesOf returns pages of the given sizes with different items.
-func pagesOf(sizes ...int) [][]string {
-	pages := make([][]string, len(sizes))
-	n := 0
-	for i, size := range sizes {
-		for range size {
-			pages[i] = append(pages[i], strconv.Itoa(n))
-			n++
-		}
-	}
-	return pages
-}
 
 // firstAfter2 is the page that a platform with two pages returns if it replaces an invalid page number with 1.
 func firstAfter2(n int64) int64 {
@@ -179,59 +107,6 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestListChanges: if a response counts fewer items than an earlier response, the iteration ends with ErrListChanged
-// after all items.
-func TestListChanges(t *testing.T) {
-	for name, tc := range map[string]struct {
-		counts     []int64
-		want       error
-		prefetched error // the error with Prefetch
-	}{
-		"same":                     {[]int64{5, 5, 5}, nil, nil},
-		"longer":                   {[]int64{5, 6, 6}, ErrInvalidResponse, ErrInvalidResponse}, // the list ends after page 3
-		"shorter":                  {[]int64{5, 4, 4}, ErrListChanged, ErrListChanged},
-		"shorter at the last page": {[]int64{5, 5, 4}, ErrListChanged, ErrListChanged},
-		"longer, then shorter":     {[]int64{5, 6, 5}, ErrListChanged, nil}, // pages 2 and 3 can be processed in any order
-	} {
-		for _, depth := range []int{0, 1, 3} {
-			want := tc.want
-			if depth > 0 {
-				want = tc.prefetched
-			}
-			srv := &tagPages{pages: pagesOf(2, 2, 1), perPage: 2, counts: tc.counts}
-			names, err := collect(t, newBubbleClient(t, srv.RoundTrip), ListTagsParams{}, Prefetch(depth))
-			if len(names) != 5 || !errors.Is(err, want) || (err == nil) != (want == nil) {
-				t.Errorf("%s, Prefetch(%d): %v, then %v, want %v", name, depth, names, err, want)
-			}
-			if errors.Is(err, ErrListChanged) && errors.Is(err, ErrInvalidResponse) {
-				t.Errorf("%s: %v is also an invalid response", name, err)
-			}
-		}
-	}
-}
-
-// TestPaginationLoop: if the platform repeats a cycle of several pages, the iteration ends with an error.
-func TestPaginationLoop(t *testing.T) {
-	for circle := 1; circle <= 9; circle++ {
-		for before := range 5 {
-			pages := pagesOf(slices.Repeat([]int{2}, before+circle)...)
-			var asked int
-			c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
-				asked++
-				n, _ := strconv.Atoi(r.URL.Query().Get("page"))
-				if n > before {
-					n = before + (n-before-1)%circle + 1
-				}
-				p := pages[n-1]
-				return respond(200, fmt.Sprintf(`{"data":[{"name":%q},{"name":%q}],"pagination":{"per_page":2}}`, p[0], p[1])), nil
-			})
-			if _, err := collect(t, c, ListTagsParams{}); circle > 1 && !errors.Is(err, ErrListChanged) || asked > 4*(before+circle)+4 {
-				t.Errorf("a cycle of %d pages after %d: %v after %d pages", circle, before, err, asked)
-			}
-		}
-	}
-}
-
 // TestAllIsLazyAndRestarts: no request is sent before the first iteration. Each loop over the iterator requests the pages
 // again, and several loops can run at the same time.
 func TestAllIsLazyAndRestarts(t *testing.T) {
@@ -259,84 +134,6 @@ func TestAllIsLazyAndRestarts(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-// TestPrefetch checks the number of concurrent requests and the total time.
-func TestPrefetch(t *testing.T) {
-	for _, depth := range []int{0, 1, 3} {
-		synctest.Test(t, func(t *testing.T) {
-			var under, most atomic.Int64
-			srv := &tagPages{pages: pagesOf(slices.Repeat([]int{2}, 81)...), perPage: 2}
-			c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
-				most.Store(max(most.Load(), under.Add(1)))
-				defer under.Add(-1)
-				select {
-				case <-time.After(20 * time.Millisecond):
-				case <-r.Context().Done():
-				}
-				return srv.RoundTrip(r)
-			})
-			start := time.Now()
-			n := 0
-			for _, err := range c.Tags.All(t.Context(), ListTagsParams{}, Prefetch(depth)) {
-				assert.NoError(t, err)
-				if n++; n == 2*81 {
-					break
-				}
-			}
-			assert.Equal(t, time.Duration(1+80/(depth+1))*20*time.Millisecond, time.Since(start), "Prefetch(%d)", depth)
-			if most.Load() != int64(depth+1) || under.Load() != 0 {
-				t.Errorf("Prefetch(%d): %d concurrent requests, %d remain", depth, most.Load(), under.Load())
-			}
-		})
-	}
-}
-
-// TestPrefetchEnds: no goroutine remains, however the loop ends.
-func TestPrefetchEnds(t *testing.T) {
-	for name, tc := range map[string]struct {
-		fail    int64         // number of the page that fails
-		timeout time.Duration // of the context
-		leave   func()        // called after item 7
-		items   int
-		want    error
-	}{
-		"break":        {0, time.Hour, func() {}, 7, nil},
-		"panic":        {0, time.Hour, func() { panic("in the loop") }, 7, nil},
-		"failing page": {4, time.Hour, nil, 6, ErrForbidden},
-		"context":      {0, 1500 * time.Millisecond, nil, 2, context.DeadlineExceeded},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				srv := &tagPages{pages: pagesOf(slices.Repeat([]int{2}, 50)...), perPage: 2, fail: tc.fail}
-				c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
-					if err := pause(r.Context(), time.Second); err != nil {
-						return nil, err
-					}
-					return srv.RoundTrip(r)
-				})
-				ctx, cancel := context.WithTimeout(t.Context(), tc.timeout)
-				defer cancel()
-				n := 0
-				var last error
-				func() {
-					defer func() { _ = recover() }()
-					for _, err := range c.Tags.All(ctx, ListTagsParams{}, Prefetch(5)) {
-						if last = err; err == nil {
-							n++
-						}
-						if n == tc.items && tc.leave != nil {
-							tc.leave()
-							break
-						}
-					}
-				}()
-				if n != tc.items || !errors.Is(last, tc.want) {
-					t.Errorf("%d items, then %v; want %d, then %v", n, last, tc.items, tc.want)
-				}
-			})
-		})
-	}
 }
 
 // FuzzPages: for any sequence of pages, the loop ends with all items or an error.
@@ -417,27 +214,6 @@ func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, e
 	}
 }
 
-// TestCountAtEndOfList: a list with fewer items than its count is an error, unless skipped pages can contain the rest.
-func TestCountAtEndOfList(t *testing.T) {
-	for name, tc := range map[string]struct {
-		w    pageChecker[Tag]
-		good bool
-	}{
-		"all":                       {pageChecker[Tag]{count: 7, seen: 7, largest: 3, pageSize: 3}, true},
-		"too few":                   {pageChecker[Tag]{count: 7, seen: 6, largest: 3, pageSize: 3}, false},
-		"too few, no page size":     {pageChecker[Tag]{count: 7, seen: 6, largest: 3}, false},
-		"the rest":                  {pageChecker[Tag]{count: 7, seen: 4, largest: 3, pageSize: 3, skipped: 1}, true},
-		"too few of the rest":       {pageChecker[Tag]{count: 7, seen: 3, largest: 3, pageSize: 3, skipped: 1}, false},
-		"the rest, no page size":    {pageChecker[Tag]{count: 7, seen: 1, largest: 1, skipped: 1}, true},
-		"as many as can be skipped": {pageChecker[Tag]{count: 7, seen: 1, pageSize: 3, skipped: 1 << 62}, true},
-		"nothing is counted":        {pageChecker[Tag]{seen: 1}, true},
-	} {
-		if err := tc.w.atEnd(); (err == nil) != tc.good {
-			t.Errorf("%s: %v, want an error: %v", name, err, !tc.good)
-		}
-	}
-}
-
 // TestAllDefaults: by default, All requests 100 items per page, and sends no parameter that the specification lacks.
 func TestAllDefaults(t *testing.T) {
 	var queries []string
@@ -451,4 +227,197 @@ func TestAllDefaults(t *testing.T) {
 	if len(names) != 200 || err != nil || !slices.Equal(queries, want) {
 		t.Errorf("%d items, %v, requests %q, want %q", len(names), err, queries, want)
 	}
+}
+
+// TestPageWithoutItems: an invalid page ends the iteration with an error after the items of the earlier pages.
+func TestPageWithoutItems(t *testing.T) {
+	for _, bad := range []int{1, 7} {
+		for _, depth := range []int{0, 3} {
+			pages := &tagPages{pages: pagesOf(3, 3, 3, 3, 3, 3, 3, 3, 3, 1), perPage: 3}
+			c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+				if r.URL.Query().Get("page") == strconv.Itoa(bad) {
+					return respond(200, `{"data":[{"name":"a"},{"label":"b"}]}`), nil
+				}
+				return pages.RoundTrip(r)
+			}, withoutRetries)
+			if got, err := collect(t, c, ListTagsParams{Page: 1}, Prefetch(depth)); len(got) != 3*(bad-1) || !errors.Is(err, ErrInvalidResponse) {
+				t.Errorf("page %d, Prefetch(%d): %d items, then %v", bad, depth, len(got), err)
+			}
+		}
+	}
+}
+
+// TestRefusedParameters: an iteration continues without a parameter that the platform refuses.
+func TestRefusedParameters(t *testing.T) {
+	unknown := func(known ...string) func(url.Values) string {
+		return func(q url.Values) string {
+			for name := range q {
+				if !slices.Contains(known, name) {
+					return name
+				}
+			}
+			return ""
+		}
+	}
+	small := func(q url.Values) string {
+		if n, _ := strconv.Atoi(q.Get("per_page")); n > 50 {
+			return "per_page"
+		}
+		return ""
+	}
+	for _, status := range []int{400, 422} {
+		for _, named := range []bool{false, true} {
+			for name, tc := range map[string]struct {
+				refused func(url.Values) string
+				params  ListContactsParams
+				last    string // query of the last request if the platform names the parameter
+				fails   bool
+			}{
+				"count":                 {unknown("page", "per_page"), ListContactsParams{WithCount: true}, "page=2&per_page=100", false},
+				"page size":             {unknown("page"), ListContactsParams{}, "page=2", false},
+				"both":                  {unknown("page"), ListContactsParams{PerPage: 10, WithCount: true}, "page=2", false},
+				"large page":            {small, ListContactsParams{}, "page=2", false},
+				"large page, counted":   {small, ListContactsParams{WithCount: true}, "page=2&with_count=true", false},
+				"filter of the caller":  {unknown("page", "per_page"), ListContactsParams{Filter: "tag:a"}, "", true},
+				"order of the caller":   {unknown("page", "per_page"), ListContactsParams{Sort: "id:asc"}, "", true},
+				"page size after a few": {unknown("page"), ListContactsParams{Page: 2, PerPage: 10}, "", true},
+			} {
+				c, queries := refusing(t, status, named, tc.refused, `{"data":[{"id":1}]}`)
+				n := 0
+				var err error
+				for _, err = range c.Contacts.All(t.Context(), 1, tc.params) {
+					n++
+				}
+				last := strings.Replace((*queries)[len(*queries)-1], "page=3", "page=2", 1)
+				if !named {
+					last = strings.TrimSuffix(last, "&per_page=100")
+					tc.last = strings.TrimSuffix(tc.last, "&per_page=100")
+				}
+				if tc.fails != errors.Is(err, ErrValidation) || n != 1 || !tc.fails && last != tc.last {
+					t.Errorf("%s, %d: %d items, %v, requests %v", name, status, n, err, *queries)
+				}
+			}
+			c, queries := refusing(t, status, named, unknown("page", "per_page"), `{"data":[{"id":1,"email":"b@x"},{"id":2,"email":"A@x"}]}`)
+			if found, err := c.Contacts.Find(t.Context(), 1, "a@x"); (found.ID == 2) != named || errors.Is(err, ErrValidation) == named {
+				t.Errorf("Find without the filter: %+v, %v, requests %v", found, err, *queries)
+			}
+		}
+	}
+}
+
+// TestRefusedParameterIsLogged: a warning names each parameter that a call omits, once for each operation.
+func TestRefusedParameterIsLogged(t *testing.T) {
+	var log strings.Builder
+	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+		if q := r.URL.Query(); q.Has("with_count") || q.Has("per_page") {
+			return respond(400, ""), nil
+		}
+		return respond(200, `{"data":[]}`), nil
+	}, func(cfg *Config) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	for range 2 {
+		_, err := collect(t, c, ListTagsParams{WithCount: true})
+		assert.NoError(t, err)
+	}
+	for _, name := range []string{"per_page", "with_count"} {
+		assert.Equal(t, 1, strings.Count(log.String(), "parameter="+name), "%s", log.String())
+	}
+}
+
+// TestUnpagedWebhooks: the specification defines no parameters and no pages for the list of webhooks.
+func TestUnpagedWebhooks(t *testing.T) {
+	const hooks = `{"data":[{"webhook_id":"1","url":"https://a.example/h","events":["Email.Bounced"]},{"webhook_id":2,"url":"https://b.example/h","events":[]}]`
+	for body, want := range map[string][]string{
+		hooks + `}`:                   {""},
+		hooks + `,"pagination":null}`: {""},
+		hooks + `,"pagination":{"page":1,"per_page":2}}`:  {"", "page=2", "", "page=3"},
+		hooks + `,"pagination":{"page":1,"per_page":50}}`: {"", "page=2", "", "page=3"},
+		hooks + `,"pagination":["odd"]}`:                  {"", "page=2", "", "page=3"},
+		hooks + `,"meta":{"pages":1}}`:                    {"", "page=2", "", "page=3"},
+		hooks + `,"meta":null}`:                           {""},
+	} {
+		var asked []string
+		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+			asked = append(asked, r.URL.RawQuery)
+			return respond(200, body), nil
+		})
+		n := 0
+		for _, err := range c.Webhooks.All(t.Context(), ListWebhooksParams{}) {
+			assert.NoError(t, err, "%s", body)
+			n++
+		}
+		assert.Equal(t, 2, n, "%s", body)
+		assert.Equal(t, want, asked, "%s", body)
+	}
+	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+		switch {
+		case r.URL.RawQuery != "":
+			return respond(422, ""), nil
+		case r.URL.Path == "/webhooks":
+			return respond(200, hooks+`}`), nil
+		}
+		return respond(200, `{"webhook_id":"1","url":"https://a.example/h","secret":"s"}`), nil
+	})
+	active, err := c.Webhooks.Active(t.Context(), "https://a.example/h")
+	assert.NoError(t, err)
+	assert.Len(t, active, 1)
+	hook, err := c.Webhooks.Ensure(t.Context(), WebhookCreate{URL: "https://a.example/h", Events: []events.Name{events.NameEmailBounced}})
+	assert.NoError(t, err)
+	assert.Equal(t, "1", hook.ID)
+}
+
+func TestFind(t *testing.T) {
+	withPlatform(t, func(t *testing.T, p *platform) {
+		c, rec, ctx := p.clean, p.createRecords(), t.Context()
+		for i := range 120 { // more items than fit on the first page
+			must(t)(c.Lists.Create(ctx, ListCreate{Name: fmt.Sprint("list ", i)}))
+			must(t)(c.Templates.Create(ctx, TemplateCreate{Name: fmt.Sprint("template ", i)}))
+			must(t)(c.Campaigns.Create(ctx, CampaignCreate{Name: fmt.Sprint("campaign ", i)}))
+		}
+		older, err := c.Templates.Find(ctx, "template 119")
+		must(t)(older, err)
+		must(t)(c.Templates.Create(ctx, TemplateCreate{Name: "template 119"}))
+		list, err := c.Lists.Find(ctx, "list 119")
+		if err != nil || list.Name != "list 119" {
+			t.Errorf("got %+v, %v", list, err)
+		}
+		template, err := c.Templates.Find(ctx, "template 119")
+		if err != nil || template.ID != older.ID {
+			t.Errorf("got %+v, %v; want the older of two, %d", template, err, older.ID)
+		}
+		campaign, err := c.Campaigns.Find(ctx, "campaign 119")
+		if err != nil || campaign.Name != "campaign 119" {
+			t.Errorf("got %+v, %v", campaign, err)
+		}
+		before := len(p.Requests())
+		contact, err := c.Contacts.Find(ctx, rec.list, "ANN@example.com")
+		if asked := len(p.Requests()) - before; err != nil || contact.ID != rec.contact || asked != 1 {
+			t.Errorf("got %+v, %v by %d requests", contact, err, asked)
+		}
+	})
+}
+
+func TestFindNotFound(t *testing.T) {
+	withPlatform(t, func(t *testing.T, p *platform) {
+		c, rec := p.clean, p.createRecords()
+		for name, find := range map[string]func(context.Context, string) error{
+			"contact":  func(ctx context.Context, email string) error { return last(c.Contacts.Find(ctx, rec.list, email)) },
+			"list":     func(ctx context.Context, name string) error { return last(c.Lists.Find(ctx, name)) },
+			"campaign": func(ctx context.Context, name string) error { return last(c.Campaigns.Find(ctx, name)) },
+			"template": func(ctx context.Context, name string) error { return last(c.Templates.Find(ctx, name)) },
+		} {
+			if e, ok := errors.AsType[*Error](find(t.Context(), "missing@example.com")); !ok || !errors.Is(e, ErrNotFound) {
+				t.Errorf("%s: got %v", name, e)
+			}
+			before := len(p.Requests())
+			if err := find(t.Context(), ""); !errors.Is(err, ErrValidation) || len(p.Requests()) != before {
+				t.Errorf("%s: got %v for an empty name", name, err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := find(ctx, "x"); !errors.Is(err, context.Canceled) || errors.Is(err, ErrNotFound) {
+				t.Errorf("%s: got %v with a canceled context", name, err)
+			}
+		}
+		assert.ErrorIs(t, last(c.Contacts.Find(t.Context(), 99, "ann@example.com")), ErrNotFound, "a list that does not exist")
+	})
 }

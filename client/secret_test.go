@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestSecret(t *testing.T) {
@@ -92,5 +93,14 @@ func TestRedactEncodedToken(t *testing.T) {
 		`\`:                   `\`,
 	} {
 		assert.Equal(t, want, redact(text, token), text)
+	}
+}
+
+func TestWebhookJSONOmitsSecret(t *testing.T) {
+	text, err := json.Marshal(Webhook{Secret: NewSecret("s")})
+	require.NoError(t, err)
+	var back Webhook
+	if err := json.Unmarshal(text, &back); err == nil || back.Secret != (Secret{}) {
+		t.Errorf("%s became the secret %q: %v", text, back.Secret.Reveal(), err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -377,4 +378,145 @@ func TestTokenReplacedWithoutCallers(t *testing.T) {
 			t.Errorf("got %+v, %v after %d calls of the source", g, err, asked)
 		}
 	})
+}
+
+// TestTokenSharedByWaiters: cancellation of one caller does not cancel the source for the other callers.
+func TestTokenSharedByWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		tokens := newTokens("", func(ctx context.Context) (Token, error) {
+			asked.Add(1)
+			select {
+			case <-time.After(time.Second):
+				return Token{Value: "t"}, nil
+			case <-ctx.Done():
+				return Token{}, ctx.Err()
+			}
+		}, 0)
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := tokens.get(ctx, nil); !errors.Is(err, context.Canceled) {
+				t.Errorf("the canceled caller: %v", err)
+			}
+		})
+		synctest.Wait()
+		for range 5 {
+			wg.Go(func() {
+				if g, err := tokens.get(t.Context(), nil); err != nil || g.token != "t" {
+					t.Errorf("a waiting caller: %+v, %v", g, err)
+				}
+			})
+		}
+		synctest.Wait()
+		cancel()
+		wg.Wait()
+		if asked.Load() != 1 {
+			t.Errorf("%d calls of the source, want 1", asked.Load())
+		}
+	})
+}
+
+// TestTokenSourceFailsForAll: 100 concurrent calls share one failure of the token source, whether they wait for the
+// first token or for a new token after a 401. If the source returns the rejected token again, this counts as a
+// failure.
+func TestTokenSourceFailsForAll(t *testing.T) {
+	broken := errors.New("the vault is sealed")
+	for name, tc := range map[string]struct {
+		tokens []string // the first tokens of the source
+		want   error
+		apart  time.Duration // delay between calls; calls that start after 1 s get their 401s one by one
+		asked  int
+	}{
+		"at once":             {nil, broken, 10 * time.Millisecond, 1},
+		"after a 401":         {[]string{"a"}, broken, 20 * time.Millisecond, 2},
+		"with the same token": {[]string{"a", "a", "a"}, ErrUnauthorized, 5 * time.Millisecond, 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+				time.Sleep(time.Second)
+				return respond(401, ""), nil
+			}, withSource(func(context.Context) (Token, error) {
+				if asked++; asked == 1 && tc.want == broken {
+					time.Sleep(time.Second)
+				}
+				if asked <= len(tc.tokens) {
+					return Token{Value: tc.tokens[asked-1]}, nil
+				}
+				return Token{}, broken
+			}))
+			var wg sync.WaitGroup
+			for i := range 100 {
+				wg.Go(func() {
+					time.Sleep(time.Duration(i) * tc.apart)
+					if _, err := c.Templates.Get(t.Context(), 1); !errors.Is(err, tc.want) {
+						t.Errorf("%s: got %v, want %v", name, err, tc.want)
+					}
+				})
+			}
+			wg.Wait()
+			if asked != tc.asked {
+				t.Errorf("%s: %d calls of the source, want %d", name, asked, tc.asked)
+			}
+			if _, err := c.Templates.Get(t.Context(), 1); !errors.Is(err, tc.want) || asked != tc.asked+1 {
+				t.Errorf("%s: a later call: %v after %d calls of the source, want 1 more", name, err, asked)
+			}
+		})
+	}
+}
+
+// TestTokenSourceCanceled: if the source fails because all callers were canceled, a later call does not get that error.
+func TestTokenSourceCanceled(t *testing.T) {
+	for name, hangs := range map[string]int{"first token": 1, "after a 401": 2} { // the number of the call that hangs
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			tokens := newTokens("", func(ctx context.Context) (Token, error) {
+				if asked++; asked == hangs {
+					<-ctx.Done()
+					time.Sleep(time.Second)
+					return Token{}, ctx.Err()
+				}
+				return Token{Value: fmt.Sprintf("token-%d", asked)}, nil
+			}, 0)
+			var rejected *cachedToken
+			if hangs == 2 {
+				rejected = need[*cachedToken](t)(tokens.get(t.Context(), nil))
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if _, err := tokens.get(ctx, rejected); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: the canceled caller: %v", name, err)
+			}
+			want := fmt.Sprintf("token-%d", hangs+1)
+			if g, err := tokens.get(t.Context(), rejected); err != nil || g.token != want || asked != hangs+1 {
+				t.Errorf("%s: the next caller: %+v, %v, %d calls of the source", name, g, err, asked)
+			}
+		})
+	}
+}
+
+// duringGet is a context that calls act when tokens.get reads the value of sourceKey.
+type duringGet struct {
+	context.Context
+	act func()
+}
+
+func (c duringGet) Value(key any) any {
+	if _, ok := key.(sourceKey); ok {
+		c.act()
+	}
+	return c.Context.Value(key)
+}
+
+// TestTokenReplacedConcurrently: a call uses a token that another call stored after the first check.
+func TestTokenReplacedConcurrently(t *testing.T) {
+	tokens := newTokens("", func(context.Context) (Token, error) {
+		t.Error("the token source was called")
+		return Token{}, nil
+	}, 0)
+	ctx := duringGet{t.Context(), func() { tokens.setCurrent(&cachedToken{token: "t"}) }}
+	if g, err := tokens.get(ctx, nil); err != nil || g.token != "t" {
+		t.Errorf("got %+v, %v", g, err)
+	}
 }

@@ -1,3 +1,5 @@
+// The test in this file calls every method of the package.
+
 package client
 
 import (

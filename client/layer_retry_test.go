@@ -6,9 +6,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"os"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,87 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// promisedRow is the row of the retry table that requires Unprocessed503WithRetryAfter.
-const promisedRow = "503 as promised, below"
-
-// ends maps each row of the retry table in doc.go to outcomes of an attempt.
-var ends = map[string][]*Error{
-	"no connection":                  {{result: notSent}},
-	"rejected unprocessed by HTTP/2": {{result: unprocessed}}, // see TestNoResendOverHTTP2
-	"429":                            {{StatusCode: 429, result: errorStatus}, {StatusCode: 429, result: postponed, RetryAfter: time.Second}},
-	promisedRow:                      {{StatusCode: 503, result: postponed}},
-	"408, 500, 502–504 or 520–530": {
-		{StatusCode: 408, result: errorStatus},
-		{StatusCode: 500, result: errorStatus},
-		{StatusCode: 502, result: errorStatus},
-		{StatusCode: 503, result: errorStatus},
-		{StatusCode: 504, result: errorStatus},
-		{StatusCode: 520, result: errorStatus},
-		{StatusCode: 525, result: errorStatus},
-		{StatusCode: 530, result: postponed},
-		{StatusCode: 408, result: postponed},
-		{StatusCode: 500, result: postponed},
-		{StatusCode: 503, result: postponed},
-	},
-	"connection lost": {{result: responseLost}},
-	"invalid response": {
-		{StatusCode: 200, result: unreadable},
-		{StatusCode: 201, result: unreadable},
-		{StatusCode: 301, result: unreadable},
-		{StatusCode: 307, result: unreadable},
-		{StatusCode: 101, result: unreadable},
-		{StatusCode: 200, result: mismatched},
-	},
-	"no result of an import": {{StatusCode: 202, result: unreported}},
-	"another 5xx":            {{StatusCode: 501, result: errorStatus}, {StatusCode: 505, result: errorStatus}, {StatusCode: 519, result: errorStatus}, {StatusCode: 531, result: errorStatus}, {StatusCode: 599, result: errorStatus}, {StatusCode: 600, result: errorStatus}},
-	"401":                    {{StatusCode: 401, result: errorStatus}}, // withToken has already requested another token; see auth_test.go
-	"another 4xx":            {{StatusCode: 400, result: errorStatus}, {StatusCode: 404, result: errorStatus}, {StatusCode: 409, result: errorStatus}, {StatusCode: 422, result: errorStatus}},
-}
-
-// TestRetryTable: the table in doc.go is retryTable, and classify follows it.
-func TestRetryTable(t *testing.T) {
-	src, err := os.ReadFile("doc.go")
-	require.NoError(t, err)
-	_, table, _ := strings.Cut(string(src), "Not repeatable\n")
-	table, _, _ = strings.Cut(table, "//\n//")
-	rules := RetryConfig{}.retryTable(&Error{})
-	for i, line := range slices.Collect(strings.Lines(table)) {
-		cells := regexp.MustCompile(`\s{2,}`).Split(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "//")), -1)
-		require.Less(t, i, len(rules), "doc.go has another row: %s", line)
-		rule := rules[i]
-		assert.Equal(t, []string{rule.outcome, string(rule.repeatable), string(rule.notRepeatable)}, cells)
-		assert.NotEmpty(t, ends[rule.outcome], "the test has no case for %q", rule.outcome)
-		for _, e := range ends[rule.outcome] {
-			r := RetryConfig{Unprocessed503WithRetryAfter: rule.outcome == promisedRow}
-			assert.Equal(t, rule.repeatable, r.classify(true, e), "%s: %+v", rule.outcome, *e)
-			assert.Equal(t, rule.notRepeatable, r.classify(false, e), "%s: %+v", rule.outcome, *e)
-		}
-	}
-	assert.Len(t, rules, len(ends))
-	assert.Equal(t, len(rules), strings.Count(table, "\n"), "rows in doc.go")
-}
-
-func kinds(c *Client) map[string]func(context.Context) error {
-	return map[string]func(context.Context) error{
-		"read":   func(ctx context.Context) error { return last(c.Templates.Get(ctx, 1)) },
-		"update": func(ctx context.Context) error { return last(c.Templates.Update(ctx, 1, TemplateUpdate{})) },
-		"delete": func(ctx context.Context) error { return c.Templates.Delete(ctx, 1) },
-		"state":  func(ctx context.Context) error { return c.Webhooks.Archive(ctx, "1") },
-		"create": func(ctx context.Context) error { return last(c.Templates.Create(ctx, TemplateCreate{Name: "n"})) },
-	}
-}
-
-// hijack writes raw to the connection and closes it.
-func hijack(t *testing.T, w http.ResponseWriter, raw string) {
-	conn, _, err := w.(http.Hijacker).Hijack()
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	_, _ = io.WriteString(conn, raw)
-	_ = conn.Close()
-}
 
 // TestUnusableResponses: after an unusable response, the client does not repeat an operation that creates something.
 // It sends any other operation three times in total. TestFaultMatrix covers temporary faults.
@@ -145,74 +61,6 @@ func TestUnusableResponses(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestRedirectHidesSecrets: errors contain a Location without its query, fragment and user.
-func TestRedirectHidesSecrets(t *testing.T) {
-	for location, want := range map[string]string{
-		"/login?session=1": "to /login", "https://[/x?session=1": "to https://[/x", "%zz?session=1": "to %zz", ":?session=1": "to :",
-		"https://x/#session=1": "to https://x/", "https://user:session@x/y?z": "to https://x/y", "//session@x": "to //x", "https://x/a@b": "to https://x/a@b",
-		"?session=1": "to ", "#session": "to ", "https://@x/": "to https://x/",
-	} {
-		var header string
-		c := newBubbleClient(t, inOrder(respond(302, "", "Location", location)))
-		ctx := WithResponseHook(t.Context(), func(r Response) { header = r.Header.Get("Location") })
-		err := kinds(c)["create"](ctx)
-		if !errors.Is(err, ErrInvalidResponse) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "session") {
-			t.Errorf("%s: got %v, want %q", location, err, want)
-		}
-		assert.Equal(t, location, header, "the Location in WithResponseHook")
-	}
-}
-
-// TestHugeHeaders: a header of the platform or a proxy cannot make an error, and each log record of it, huge.
-func TestHugeHeaders(t *testing.T) {
-	huge := strings.Repeat("x", 1<<20)
-	c := newBubbleClient(t, inOrder(respond(302, "", "Location", "/"+huge, "X-Request-Id", huge, "Content-Encoding", huge)))
-	err := kinds(c)["create"](t.Context())
-	assert.ErrorIs(t, err, ErrInvalidResponse)
-	assert.Less(t, len(err.Error()), 2000)
-}
-
-func TestCanceledInFlight(t *testing.T) {
-	for _, op := range []string{"read", "update", "delete", "state", "create"} {
-		t.Run(op, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			var requests atomic.Int64
-			c := newTestClient(t, func(_ http.ResponseWriter, r *http.Request) {
-				requests.Add(1)
-				_, _ = io.Copy(io.Discard, r.Body)
-				cancel()
-				<-r.Context().Done()
-			})
-			err := kinds(c)[op](ctx)
-			if !errors.Is(err, context.Canceled) || errors.Is(err, ErrOutcomeUnknown) != (op != "read") || requests.Load() != 1 {
-				t.Errorf("%v after %d requests", err, requests.Load())
-			}
-		})
-	}
-}
-
-func TestAttemptTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var requests int
-		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
-			if requests++; requests == 1 {
-				<-r.Context().Done()
-				return nil, r.Context().Err()
-			}
-			return respond(200, `{"template_id":1}`), nil
-		}, func(cfg *Config) { cfg.Timeout = 7 * time.Second; cfg.Retry.BaseDelay = -1 })
-		start := time.Now()
-		if _, err := c.Templates.Get(t.Context(), 1); err != nil || time.Since(start) != 7*time.Second {
-			t.Errorf("%v after %v", err, time.Since(start))
-		}
-		requests = 0
-		_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
-		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrOutcomeUnknown) || !strings.Contains(err.Error(), "no response within 7s") {
-			t.Error(err)
-		}
-	})
 }
 
 // TestOutcomeStaysUnknown: the platform may have processed the first attempt, although it rejects the second.
@@ -524,31 +372,6 @@ func TestNoPausePastDeadline(t *testing.T) {
 	})
 }
 
-func FuzzRetryAfter(f *testing.F) {
-	for _, s := range []string{"", "1", "-1", "1e3", "Fri, 20 Nov 2026 10:00:05 GMT", "99999999999999999999"} {
-		f.Add(s, "Fri, 20 Nov 2026 10:00:00 GMT")
-	}
-	f.Fuzz(func(t *testing.T, value, date string) {
-		d, ok := retryAfter(http.Header{"Retry-After": {value}, "Date": {date}})
-		if d < 0 || !ok && d != 0 {
-			t.Errorf("retryAfter(%q, %q) = %v, %v", value, date, d, ok)
-		}
-	})
-}
-
-// TestRetryAfterAsTime: a platform can write the time as Unix seconds or milliseconds.
-func TestRetryAfterAsTime(t *testing.T) {
-	for value, want := range map[string]time.Duration{
-		"1795168805": 5 * time.Second, "1795168805000": 5 * time.Second, "1795168805.5": 5 * time.Second, "1795168000": 0,
-		"999999999": 999999999 * time.Second, "10000000000": math.MaxInt64, "99999999999999": math.MaxInt64,
-	} {
-		d, ok := retryAfter(http.Header{"Retry-After": {value}, "Date": {"Fri, 20 Nov 2026 10:00:00 GMT"}})
-		if d != want || !ok {
-			t.Errorf("%s: got %v, %v, want %v", value, d, ok, want)
-		}
-	}
-}
-
 // TestRetryDiscardsInvalidResponse: no field of an invalid response remains after a retry.
 func TestRetryDiscardsInvalidResponse(t *testing.T) {
 	then := func(first string, status int, second string) *Client {
@@ -565,49 +388,6 @@ func TestRetryDiscardsInvalidResponse(t *testing.T) {
 		report, err := then(first, 200, `{"imported":1}`).Contacts.Import(t.Context(), 1, numbered(1, 0), ImportOptions{})
 		if err != nil || report.Imported != 1 || report.Accepted != 0 {
 			t.Errorf("%s: got %+v, %v", first, report.ImportCounts, err)
-		}
-	}
-}
-
-// closing is a response body that records whether it was read and closed.
-type closing struct {
-	io.Reader
-	read, closed bool
-}
-
-func (c *closing) Read(b []byte) (int, error) {
-	c.read = true
-	return c.Reader.Read(b)
-}
-
-func (c *closing) Close() error {
-	c.closed = true
-	return nil
-}
-
-// TestResponseBodyIsClosed: the client closes each response body, because a connection cannot be reused while the
-// body is open. The client does not read the body of a 101 response, because that body never ends.
-func TestResponseBodyIsClosed(t *testing.T) {
-	for name, row := range map[string]struct {
-		status int
-		body   string
-		read   bool
-	}{
-		"read whole":          {200, `{"template_id":1}`, true},
-		"an error":            {400, `{}`, true},
-		"too large":           {200, strings.Repeat(" ", 100), true},
-		"switching protocols": {101, "", false},
-	} {
-		body := &closing{Reader: strings.NewReader(row.body)}
-		c := newClient(t, "https://example.com", roundTrip(func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: row.status, ContentLength: -1, Body: body}, nil
-		}), withoutRetries, func(cfg *Config) { cfg.MaxResponseBytes = 50 })
-		_, err := c.Templates.Get(t.Context(), 1)
-		if !body.closed || body.read != row.read {
-			t.Errorf("%s (%v): closed is %v, want true; read is %v, want %v", name, err, body.closed, body.read, row.read)
-		}
-		if row.status == 101 && !errors.Is(err, ErrInvalidResponse) {
-			t.Errorf("%s: got %v, want ErrInvalidResponse", name, err)
 		}
 	}
 }

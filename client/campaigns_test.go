@@ -51,38 +51,12 @@ func TestWaitForCampaignEnds(t *testing.T) {
 	})
 }
 
-func TestSettled(t *testing.T) {
+func TestCampaignSettled(t *testing.T) {
 	for status, want := range map[CampaignStatus]bool{
 		"": false, CampaignStatusIncomplete: false, CampaignStatusScheduled: false, CampaignStatusDelivering: false,
 		CampaignStatusDelivered: true, "canceled": true,
 	} {
 		assert.Equal(t, want, (Campaign{Status: status}).Settled(), "campaign %q", status)
-	}
-	for status, want := range map[EmailStatus]bool{
-		"": false, "queued": false, "submitted": false, "processing": false, "delivered": true, "bounce": true, "rejected": true,
-	} {
-		assert.Equal(t, want, (Email{Status: status}).Settled(), "email %q", status)
-	}
-}
-
-func TestBounceKinds(t *testing.T) {
-	for bounce, want := range map[EmailBounce]struct{ hard, soft bool }{
-		{Type: "hard", Category: "bounce_df"}: {hard: true},
-		{Category: "bounce_hb"}:               {hard: true},
-		{Type: "soft", Category: "bounce_hb"}: {}, // only the type says that it is not permanent
-		{Type: "soft", Category: "bounce_sb"}: {soft: true},
-		{Type: "soft", Category: "bounce_ar"}: {}, // an automatic reply
-		{Type: "soft"}:                        {soft: true},
-		{Category: "bounce_sb"}:               {soft: true},
-		{Category: "bounce_df"}:               {soft: true},
-		{Type: "unheard-of"}:                  {},
-		{Type: "none", Category: "bounce_hb"}: {hard: true},
-		{Type: "none", Category: "bounce_sb"}: {soft: true},
-		{Type: "x", Category: "bounce_hb"}:    {hard: true},
-		{}:                                    {},
-	} {
-		assert.Equal(t, want.hard, bounce.Hard(), "hard: %+v", bounce)
-		assert.Equal(t, want.soft, bounce.Soft(), "soft: %+v", bounce)
 	}
 }
 

@@ -1,0 +1,138 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestLookupInterval: 64 goroutines make 60 lookups in about the minimum time, and the platform rejects none.
+func TestLookupInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &lookupServer{latency: 30 * time.Millisecond}
+		c := newBubbleClient(t, srv.RoundTrip)
+		var wg sync.WaitGroup
+		var next atomic.Int64
+		start := time.Now()
+		for range 64 {
+			wg.Go(func() {
+				for next.Add(1) <= 60 {
+					if _, err := c.Emails.Get(t.Context(), "e"); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		most := 59 * (time.Second + srv.latency) * 101 / 100
+		if d := time.Since(start); srv.rejected > 0 || srv.lookups != 60 || d > most {
+			t.Errorf("%d lookups, %d rejected, in %v; want 60, none, in at most %v", srv.lookups, srv.rejected, d, most)
+		}
+	})
+}
+
+func TestLookupDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &lookupServer{}
+		c := newBubbleClient(t, srv.RoundTrip)
+		must(t)(c.Emails.Get(t.Context(), "a"))
+		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		if _, err := c.Emails.Get(ctx, "b"); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 0 {
+			t.Errorf("%v after %v, want an immediate error", err, time.Since(start))
+		}
+		if _, err := c.Emails.Get(t.Context(), "c"); err != nil || time.Since(start).Round(time.Microsecond) != lookupGap {
+			t.Errorf("%v after %v, want no delay after a failed lookup", err, time.Since(start))
+		}
+	})
+}
+
+func TestLookupRejectionLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		requests := 0
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			requests++
+			return respond(429, "", "Retry-After", "3"), nil
+		})
+		start := time.Now()
+		_, err := c.Emails.Get(t.Context(), "e")
+		if !errors.Is(err, ErrRateLimited) || requests != maxRejections+1 ||
+			time.Since(start) < maxRejections*3*time.Second || time.Since(start) > maxRejections*3200*time.Millisecond {
+			t.Errorf("%v after %d requests and %v", err, requests, time.Since(start))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if _, err = c.Emails.Get(ctx, "e"); !errors.Is(err, ErrRateLimited) || ctx.Err() != nil {
+			t.Errorf("%v, want the rejection before the deadline", err)
+		}
+		canceled, stop := context.WithCancel(t.Context())
+		_, err = c.Emails.Get(WithResponseHook(canceled, func(Response) { stop() }), "e")
+		if !errors.Is(err, ErrRateLimited) || !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled when the rejection arrived: %v", err)
+		}
+	})
+}
+
+// TestLookupPauses: after a 429 with Retry-After, the retry of a lookup waits for this delay and a random time.
+// After a 429 without Retry-After, it waits for the lookup interval instead of the usual delay. A long Retry-After
+// does not delay the next lookup. After other errors, the lookup is not retried.
+func TestLookupPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var at []time.Time
+		next := inOrder(
+			respond(429, ""), respond(200, `{"id":"e"}`), respond(429, "", "Retry-After", "30"), respond(200, `{"id":"e"}`), respond(404, ""),
+		)
+		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+			at = append(at, time.Now())
+			return next(r)
+		}, func(cfg *Config) { cfg.Retry.BaseDelay = 5 * time.Second })
+		for range 2 {
+			must(t)(c.Emails.Get(t.Context(), "e"))
+		}
+		if _, err := c.Emails.Get(t.Context(), "e"); !errors.Is(err, ErrNotFound) || len(at) != 5 {
+			t.Fatalf("after a 404: %v; %d requests, want 5", err, len(at))
+		}
+		for i, want := range []time.Duration{lookupGap, lookupGap, 30 * time.Second, lookupGap} {
+			got := at[i+1].Sub(at[i]).Round(time.Millisecond)
+			if i == 2 && want <= got && got <= want+5*time.Second {
+				continue
+			}
+			assert.Equal(t, want, got, "pause %d", i+1)
+		}
+	})
+}
+
+func TestLookupIntervalWithNewTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tokens atomic.Int64
+		var at []time.Time
+		used := ""
+		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+			if used == r.Header.Get("Authorization") {
+				return respond(401, ""), nil
+			}
+			used = r.Header.Get("Authorization")
+			at = append(at, time.Now())
+			return respond(200, `{"id":"e"}`), nil
+		}, withSource(func(context.Context) (Token, error) {
+			return Token{Value: "token-" + strconv.FormatInt(tokens.Add(1), 10)}, nil
+		}))
+		for range 4 {
+			must(t)(c.Emails.Get(t.Context(), "e"))
+		}
+		for i := range at[1:] {
+			if gap := at[i+1].Sub(at[i]); gap.Round(time.Millisecond) != lookupGap {
+				t.Errorf("lookup %d came %v after the previous lookup", i+1, gap)
+			}
+		}
+	})
+}
