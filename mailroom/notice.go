@@ -99,7 +99,7 @@ func reasonOfBounce(hard, soft bool) Reason {
 	return ""
 }
 
-// complete adds the result of a lookup, or of a lookup without a result.
+// complete adds the values of a looked-up email. If no lookup returned the email, email is zero.
 func (n *Notice) complete(email client.Email) {
 	if email.To != "" {
 		n.Address = normalizeAddress(email.To)

@@ -137,7 +137,7 @@ func (r *Room) waitConnected(ctx context.Context) error {
 }
 
 // Close stops the Room. It waits until the calls of OnNotice and the requests in progress
-// have ended. The requests take at most SendTimeout plus 30 s, except that with External, a
+// have ended. The requests take at most SendTimeout plus 30 s. With External, however, a
 // lookup can take 2 minutes, unless the queue cancels it.
 //
 // Work that has not begun stays in the store, and a later Room continues with it, even in

@@ -29,8 +29,8 @@ func (r *Room) update(ctx context.Context, f func(s *storeTx)) error {
 // noWork is the wait of a worker that found no item to handle.
 const noWork = time.Duration(-1)
 
-// withDueItem passes an item of the kind to f, in a transaction: the item with the key or, if key
-// is "", the item with the earliest time. The wait depends on the item:
+// withDueItem passes an item of the kind to f, in a transaction. It takes the item with the key
+// or, if key is "", the item with the earliest time. The wait depends on the item:
 //
 //   - If the time of the item has come, withDueItem calls f and returns the wait from f.
 //   - If the time of the item comes soon, withDueItem does not call f, and returns the time until

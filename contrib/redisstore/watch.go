@@ -22,8 +22,8 @@ type waiter struct {
 	leave   func()        // nil before join
 }
 
-// sleep waits for the duration wait. Each caller ahead that leaves the queue shortens
-// the wait by gap.
+// sleep waits for the duration wait. If a caller ahead in the queue leaves the queue, sleep
+// shortens the wait by gap.
 func (w *waiter) sleep(ctx context.Context, wait, gap time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -44,8 +44,8 @@ func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
 	}
 }
 
-// forward writes each valid message to w, and responds to the others, until in
-// ends.
+// forward writes each valid message to w, and responds to each invalid message with an
+// error, until in ends.
 func (a *pending) forward(in *bufio.Reader, w io.Writer) error {
 	for {
 		line, err := nextLine(in)
@@ -75,9 +75,10 @@ func messages(line []byte) []json.RawMessage {
 	return []json.RawMessage{line}
 }
 
-// nextLine returns the next line that is not blank. It truncates a long line, but not
-// below the limit, so the caller can reject it. A truncated line consists of its beginning
-// and its end, because many clients write the id last.
+// nextLine returns the next line that is not blank. To limit the memory, it removes the
+// middle of a line that is too long. The rest is still longer than maxLine, so the caller
+// rejects the line. The rest includes the end of the line, because many clients write the
+// id last.
 func nextLine(in *bufio.Reader) ([]byte, error) {
 	const end = 1000 // bytes
 	var line []byte
