@@ -8,7 +8,7 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// connect finds or creates the list and the webhook. It tries again until it succeeds or ctx ends.
+// connect finds or creates the list and the webhook. It retries until it succeeds or ctx ends.
 func (r *Room) connect(ctx context.Context) {
 	for n := 1; ; n++ {
 		err := errors.Join(r.ensureList(ctx), r.ensureWebhook(ctx))
