@@ -65,9 +65,9 @@
 //   - Without some values, a handler could miss the event's subject: the address of the
 //     contact, the id of the contact, email, list or campaign, and the category of a
 //     bounce. If such a value has the wrong type, the data is [Unknown], which contains the
-//     error and the valid fields. Therefore, if the data has any other type and such a value
-//     is empty, the value was empty, null or absent in the delivery, or the contact, list or
-//     campaign was an empty array.
+//     error and the valid fields. If the data has any other type, these values therefore had
+//     the right type. If such a value is empty, it was empty, null or absent in the delivery,
+//     or the contact, list or campaign was an empty array.
 //   - If the data does not match any payload type of the event, it is [Unknown] too.
 //
 // Parse never panics. Its time and memory are proportional to the length of the body,

@@ -42,7 +42,7 @@ func (c *Cursor) own(s string) string {
 }
 
 // copied returns a copy of s. Each string has memory of its own, because a program that keeps one
-// string would otherwise keep the whole text. The exception: if the whole text is at least as long as the table of
+// string would otherwise keep the whole text. However, if the whole text is at least as long as the table of
 // recent strings, a repeated short string, such as a tag, shares memory with its last
 // occurrence.
 func (c *Cursor) copied(s string) string {

@@ -39,8 +39,8 @@ func (w *Writer) Open(bracket byte) { w.Bytes = append(w.Bytes, bracket) }
 // Close ends an object or array.
 func (w *Writer) Close(bracket byte) { w.Bytes = append(w.Bytes, bracket) }
 
-// Name begins a field. The parameter includes the quotes and the colon, as in
-// `"id":`.
+// Name begins a field. The given name includes the quotes and the colon, as in `"id":`,
+// so Name can append it unchanged.
 func (w *Writer) Name(name string) {
 	if w.Bytes[len(w.Bytes)-1] != '{' {
 		w.Bytes = append(w.Bytes, ',')

@@ -14,8 +14,8 @@ import (
 	"example.com/emailplatform/mockserver/model"
 )
 
-// Complete returns the tokens with defaults for their empty fields; the default for
-// Value is defaultValue. If the list is empty, Complete returns one token.
+// Complete returns the tokens with defaults for their empty fields. The default for Value
+// is defaultValue. If the list is empty, Complete returns one token.
 func Complete(given []model.Token, defaultValue string) []model.Token {
 	if len(given) == 0 {
 		given = []model.Token{{}}

@@ -25,7 +25,7 @@ func ReadBody(r *http.Request, required, nul bool) ([]byte, error) {
 	return body, nil
 }
 
-// CheckBody returns an error for an invalid body, as [ReadBody] does. The parameter unread is the error of the reader.
+// CheckBody returns an error for an invalid body, as [ReadBody] does. If unread is not nil, the body could not be read.
 func CheckBody(r *http.Request, body []byte, unread error, required, nul bool) error {
 	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	switch {

@@ -48,8 +48,8 @@ func WriteNotAllowed(methods []string, w http.ResponseWriter, r *http.Request) {
 	WriteProblem(w, apierror.New(http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed for this path", "path"))
 }
 
-// Allowed returns the methods of a path, sorted, for the Allow header. The parameter
-// fallback is the pattern that matches unknown paths.
+// Allowed returns the methods of a path, sorted, for the Allow header. It ignores the
+// pattern fallback, because this pattern also matches unknown paths.
 func Allowed(routes *http.ServeMux, fallback string, r *http.Request) (methods []string) {
 	for _, method := range []string{
 		http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut,

@@ -55,8 +55,8 @@ func (c *collection[K, T]) index(key K) int {
 // the resource.
 func (c *collection[K, T]) get(key K) *T { return c.byKey[key].resource }
 
-// set replaces a resource. The caller can change the new resource until the next set or edit of its key, at most until
-// the end of the transaction.
+// set replaces a resource. Within the transaction, the caller can change the new resource until the next call of set or
+// edit with its key.
 func (c *collection[K, T]) set(key K, resource *T) {
 	i := c.index(key)
 	c.byKey[key], c.inOrder[i] = numbered[T]{resource, c.numbers[i]}, resource

@@ -202,7 +202,7 @@ func (t *tx) importContacts(r api.ImportContactsRequestObject) (api.ImportContac
 }
 
 // readEntries returns the valid entries, and adds the errors for invalid entries to the
-// response. The parameter known contains the errors from request validation.
+// response. Some errors are already known from request validation.
 func readEntries(
 	raw []json.RawMessage, known map[int]api.ProblemDetail, out *api.ImportContacts200JSONResponse,
 ) []api.ImportContact {
