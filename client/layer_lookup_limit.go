@@ -24,7 +24,8 @@ type lookupLimit struct {
 }
 
 // withLookupLimit waits for the rate limiter before a lookup, and retries rejected
-// lookups, because other processes may use the same token.
+// lookups, because other processes may use the same token. It has its own loop instead of
+// using withRetries, because the slot of the limiter stays acquired during these retries.
 func withLookupLimit(next handler, l lookupLimit) handler {
 	return func(ctx context.Context, c *call) error {
 		if c.op != opLookup {
@@ -45,27 +46,42 @@ func withLookupLimit(next handler, l lookupLimit) handler {
 			c.lookupAttempts++
 			err := next(ctx, c)
 			e, ok := topLevelError(err)
-			atLeast = 0
 			if !ok || e.StatusCode != http.StatusTooManyRequests {
+				atLeast = 0
 				return err
 			}
-			e = e.withResult(concluded) // this layer has already waited, so the outer layers must not retry
-			atLeast = lookupGap
-			if e.RetryAfter > 0 { // jitter, because other processes may use this token
-				atLeast = max(l.retry.delay(1, e.RetryAfter), lookupGap)
-			}
-			if l.retry.tooLong(e.RetryAfter) {
-				return e.withRetryAfter()
-			}
-			if l.retry.maxAttempts(c) == 1 || n == maxRejections || endsWithin(ctx, atLeast) {
-				return e.wrapping(ctx.Err())
-			}
-			c.notifyRetry(ctx, e, atLeast)
-			if err := pause(ctx, atLeast); err != nil {
-				return e.wrapping(err)
+			atLeast = l.delay(e)
+			if err := l.waitForRetry(ctx, c, n, e, atLeast); err != nil {
+				return err
 			}
 		}
 	}
+}
+
+// delay returns the time between the rejection e and the next lookup. It includes
+// jitter after Retry-After, because other processes may use this token.
+func (l lookupLimit) delay(e *Error) time.Duration {
+	if e.RetryAfter <= 0 {
+		return lookupGap
+	}
+	return max(l.retry.delay(1, e.RetryAfter), lookupGap)
+}
+
+// waitForRetry waits for d after the rejection e, which follows n others. If the call
+// must not retry the lookup, waitForRetry returns an error without waiting.
+func (l lookupLimit) waitForRetry(ctx context.Context, c *call, n int, e *Error, d time.Duration) error {
+	e = e.withResult(concluded) // this layer waits, so the outer layers must not retry
+	if l.retry.tooLong(e.RetryAfter) {
+		return e.withRetryAfter()
+	}
+	if l.retry.maxAttempts(c) == 1 || n == maxRejections || endsWithin(ctx, d) {
+		return e.wrapping(ctx.Err())
+	}
+	c.notifyRetry(ctx, e, d)
+	if err := pause(ctx, d); err != nil {
+		return e.wrapping(err)
+	}
+	return nil
 }
 
 // key identifies the user and account without revealing a token. It contains a hash of

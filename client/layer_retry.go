@@ -16,30 +16,30 @@ type retrier struct {
 }
 
 // withRetries repeats a failed request if the retry rules allow it.
-func withRetries(next handler, p retrier) handler {
+func withRetries(next handler, r retrier) handler {
 	return func(ctx context.Context, c *call) error {
 		for n := 1; ; n++ {
 			err := next(ctx, c)
 			if err == nil {
-				p.budget.succeeded(n - c.uncounted)
+				r.budget.succeeded(n - c.uncounted)
 				return nil
 			}
 			e := c.asError(err)
 			if c.effect == maybeDone && e.StatusCode == http.StatusNotFound && c.method == http.MethodDelete {
 				return nil // an earlier attempt deleted the resource
 			}
-			d := p.classify(c.repeatable, e)
+			d := r.classify(c.repeatable, e)
 			c.effect = max(c.effect, d.effect())
 			if c.method != http.MethodGet {
 				e = e.withEffect(c.effect)
 			}
-			if !d.again() || !p.mayRetry(c, n, e) {
+			if !d.again() || !r.mayRetry(c, n, e) {
 				return e
 			}
-			if err := p.prepare(ctx, c, n-c.uncounted, e); err != nil {
+			if err := r.waitForRetry(ctx, c, n-c.uncounted, e); err != nil {
 				return err
 			}
-			if p.isUncounted(c, e) {
+			if r.isFree(e) && c.options.maxAttempts == 0 {
 				c.uncounted++
 			}
 		}
@@ -57,19 +57,20 @@ func (r RetryConfig) maxAttempts(c *call) int {
 	return r.MaxAttempts
 }
 
-// prepare waits before the next attempt. The parameter e is the error of the last
+// waitForRetry waits before the next attempt. The parameter e is the error of the last
 // attempt, and n is the number of attempts that count toward the limit. If the delay
-// would be too long or the budget is exhausted, prepare returns e without waiting. If the
-// context was canceled or has expired, the returned error also wraps the context's error.
-func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
-	if p.tooLong(e.RetryAfter) {
+// would be too long or the budget is exhausted, waitForRetry returns e without waiting.
+// If the context was canceled or has expired, the returned error also wraps the
+// context's error.
+func (r retrier) waitForRetry(ctx context.Context, c *call, n int, e *Error) error {
+	if r.tooLong(e.RetryAfter) {
 		return e.withRetryAfter()
 	}
-	d := p.delay(n, e.RetryAfter)
-	if p.isFree(e) {
+	d := r.delay(n, e.RetryAfter)
+	if r.isFree(e) {
 		d = max(d, minFreeDelay)
 	}
-	if endsWithin(ctx, d) || !p.isFree(e) && !p.budget.spend() {
+	if endsWithin(ctx, d) || !r.isFree(e) && !r.budget.spend() {
 		return e.wrapping(ctx.Err())
 	}
 	c.retryWait += d
@@ -82,19 +83,14 @@ func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 
 // mayRetry reports whether the call can have another attempt after attempt n. The
 // number of attempts can exceed MaxAttempts, because most attempts with a 429 response do
-// not count: other calls can use up the platform's rate limit before each attempt.
+// not count: other calls can use up the platform's rate limit before each attempt. With
+// WithMaxAttempts, all attempts count.
 func (r RetryConfig) mayRetry(c *call, n int, e *Error) bool {
 	most := r.maxAttempts(c)
-	if !r.isUncounted(c, e) {
+	if !r.isFree(e) || c.options.maxAttempts != 0 {
 		return n-c.uncounted < most
 	}
 	return n < most || most > 1 && c.retryWait+max(e.RetryAfter, minFreeDelay) <= r.MaxRetryAfter
-}
-
-// isUncounted reports whether the attempt that returned e does not count toward the
-// maximum number of attempts.
-func (r RetryConfig) isUncounted(c *call, e *Error) bool {
-	return r.isFree(e) && c.options.maxAttempts == 0
 }
 
 // minFreeDelay limits the number of free retries after a Retry-After header such as 0.
