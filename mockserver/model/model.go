@@ -186,7 +186,7 @@ type Token struct {
 	// ReadOnly means that write requests return 403.
 	ReadOnly bool
 	// ExpiresIn is the lifetime of the token. It begins when the server is created or a
-	// seed adds the token, and restarts with each reset or clear. Afterwards, requests with
+	// seed adds the token, and restarts with each reset or clear. When it ends, requests with
 	// the token receive 401. 0 means that the token does not expire, and a negative value
 	// means that it has already expired.
 	ExpiresIn time.Duration
@@ -225,16 +225,16 @@ type Fault struct {
 type FaultAction string
 
 // Actions for requests, or for delivery attempts if the rule has Event or WebhookID. An
-// attempt that the rule selects fails, so the server retries the delivery on the retry
-// schedule. The receiver gets the request of a failed attempt only if AfterProcessing
-// is set. Each attempt is a match of the rule.
+// attempt that the rule selects fails unless Status is 2xx, so the server retries the
+// delivery on the retry schedule. The receiver gets the request of such an attempt only if
+// AfterProcessing is set. Each attempt is a match of the rule.
 const (
 	// FaultStatus responds with Status (503 if zero), RetryAfter and Body. In a rule for
 	// attempts, RetryAfter must be empty.
 	FaultStatus FaultAction = "status"
 	// FaultReset closes the connection without a response.
 	FaultReset FaultAction = "reset"
-	// FaultHang does not respond until the client or the attempt times out, or
+	// FaultHang sends no response. It ends when the client or the attempt times out, or
 	// the rule is removed, disabled or replaced.
 	FaultHang FaultAction = "hang"
 )
