@@ -84,7 +84,8 @@ func (e *CSVError) Unwrap() error { return e.Err }
 //   - One column contains the address, and others may contain tags, interests and a
 //     status; see [CSVOptions].
 //   - Each remaining column contains a custom attribute, whose name is the header. A
-//     field that is empty or contains only spaces adds no attribute.
+//     field that is empty, or contains only spaces and invisible characters, adds no
+//     attribute.
 //   - A row may omit fields at its end, and may have additional empty fields.
 //
 // Columns without a header, blank lines and rows with only empty fields are ignored.
