@@ -3,12 +3,13 @@ import { h } from './vendor/preact.js';
 import { call, everyPage, useFetch } from './api.js';
 import { Shares, percent } from './chart.js';
 import { Create } from './create.js';
-import { stored } from './stored.js';
 import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
 import { resultText } from './recipients.js';
 import { Rows, rowLink } from './rows.js';
+import { choicesOf, state } from './sendingstatus.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
+import { stored } from './stored.js';
 import { Filled, mergeTags } from './templates.js';
 import { Named } from './why.js';
 import { Countdown, local, now, when } from './time.js';
@@ -33,42 +34,19 @@ import { Heading, Split } from './layout.js';
 /** @import { Campaign, CreateProps, Fetched, Kind, Message, Outcome, Part, Sending, Template } from './types.js' */
 const { a, article, div, h3, header, p, section, span, strong, ul } = tags;
 
-/** @type {Record<Kind, {title: string, sign: string, states: [string, string][], none: string}>} */
+/** @type {Record<Kind, {title: string, sign: string, none: string}>} */
 const kinds = {
   campaign: {
     title: 'Campaigns',
     sign: 'horn',
-    states: [
-      ['', 'All'],
-      ['incomplete', 'Drafts'],
-      ['scheduled', 'Scheduled'],
-      ['delivered', 'Delivered'],
-    ],
     none: 'Create a campaign and schedule it. It is sent to all active contacts on its list.',
   },
   workflow: {
     title: 'Workflows',
     sign: 'flow',
-    states: [
-      ['', 'All'],
-      ['active', 'Active'],
-      ['inactive', 'Inactive'],
-    ],
     none: 'Create a workflow and activate it. It sends its email to each contact that is added to its list.',
   },
 };
-
-/** @type {Record<string, [string, string]>} */
-const tones = {
-  incomplete: ['', 'page'],
-  scheduled: ['warn', 'clock'],
-  delivering: ['info', 'send'],
-  delivered: ['ok', 'check'],
-  active: ['ok', 'play'],
-  inactive: ['', 'pause'],
-};
-/** @param {Sending} s */
-const state = s => chip(...(tones[s.status] ?? ['info', '']), s.status === 'incomplete' ? 'draft' : s.status);
 
 /** @param {{id?: string, tab?: string}} props */
 export const Campaigns = ({ id, tab }) => h(Sendings, { kind: 'campaign', id, tab });
@@ -78,7 +56,7 @@ export const Workflows = ({ id }) => h(Sendings, { kind: 'workflow', id });
 /** @param {{kind: Kind, id?: string, tab?: string}} props */
 function Sendings({ kind, id, tab }) {
   useSession();
-  const { title, sign, states, none } = kinds[kind];
+  const { title, sign, none } = kinds[kind];
   const search = useSearch();
   const [only, setOnly] = useParam('state');
   const place = `${kind}s`;
@@ -98,14 +76,14 @@ function Sendings({ kind, id, tab }) {
     side: h(New, { kind }),
     tools: [
       h(Search, { search, label: 'Search name, subject, list' }),
-      h(Choice, { label: 'State', value: only, onChange: setOnly, options: states }),
+      h(Choice, { label: 'State', value: only, onChange: setOnly, options: choicesOf(kind) }),
     ],
     list: h(Rows, {
       list,
       current: id,
       filtered: !!(search.query || only),
       none: empty(sign, `No ${kind}s yet`, none),
-      row: (/** @type {Sending} */ s, /** @type {boolean} */ current) => row(s, place, current),
+      row: (/** @type {Sending} */ s, /** @type {boolean} */ current) => row(kind, s, current),
     }),
     detail: id
       ? h(Opened, { key: id, kind, id, tab })
@@ -113,10 +91,10 @@ function Sendings({ kind, id, tab }) {
   });
 }
 
-/** @param {Sending} s @param {string} place @param {boolean} current */
-const row = (s, place, current) =>
+/** @param {Kind} kind @param {Sending} s @param {boolean} current */
+const row = (kind, s, current) =>
   rowLink(
-    `${place}/${s.id}`,
+    `${kind}s/${s.id}`,
     current,
     span({ class: 'line' }, strong(seen(s.name)), when(s.scheduled_for ?? s.created_on)),
     span(
@@ -126,7 +104,7 @@ const row = (s, place, current) =>
         seen(s.subject || '(no subject)'),
         s.outcome.sent ? ` · ${num(s.outcome.sent)} sent, ${percent(s.outcome.opened, s.outcome.sent)} opened` : '',
       ),
-      state(s),
+      state(kind, s),
     ),
   );
 
@@ -193,7 +171,7 @@ function Opened({ kind, id, tab }) {
       ),
       p(
         { class: 'meta' },
-        state(s),
+        state(kind, s),
         s.scheduled_for &&
           span(
             s.status === 'scheduled'

@@ -175,28 +175,25 @@ export function Deliveries({ id, tab }) {
         }),
       ),
     ],
-    list: h(Rows, {
-      list,
-      current: id,
-      filtered: !!(search.query || only || event || hook),
-      row,
-      none: empty(
-        'hook',
-        'No deliveries yet',
-        a({ href: '#/deliveries/webhooks' }, 'Create a webhook'),
-        ', then make something happen: bounce a message in the ',
-        a({ href: '#/inbox' }, 'inbox'),
-        ', or ',
-        a({ href: '#/trigger' }, 'send an event'),
-        '.',
-      ),
-    }),
+    list: h(Rows, { list, current: id, filtered: !!(search.query || only || event || hook), row, none: none() }),
     detail:
       id && id !== 'webhooks'
         ? h(Opened, { key: id, id, tab, summary: list.rows?.find(d => d?.id === id) })
         : h(Webhooks, {}),
   });
 }
+
+const none = () =>
+  empty(
+    'hook',
+    'No deliveries yet',
+    a({ href: '#/deliveries/webhooks' }, 'Create a webhook'),
+    ', then make something happen: bounce a message in the ',
+    a({ href: '#/inbox' }, 'inbox'),
+    ', or ',
+    a({ href: '#/trigger' }, 'send an event'),
+    '.',
+  );
 
 /** @param {{id: string, tab?: string, summary?: Delivery}} props */
 function Opened({ id, tab, summary }) {
@@ -206,12 +203,6 @@ function Opened({ id, tab, summary }) {
   if (error) return empty('warn', 'Not found', error);
   if (!d) return loading();
   const bytes = new TextEncoder().encode(d.body).length;
-  const message = d.message_id ?? messageOf(d.body);
-  const redeliver = () =>
-    attempt(
-      () => call('POST', `/deliveries/${id}/redeliver`, {}),
-      () => ['Redelivery queued, with the same id and bytes.'],
-    );
   return article(
     header(
       { class: 'head' },
@@ -235,18 +226,7 @@ function Opened({ id, tab, summary }) {
         d.fault && a({ href: '#/faults' }, `fault ${d.fault}`),
         d.event_id && idOf(d.event_id, 'Copy event id'),
       ),
-      h(
-        Doing,
-        { label: 'Actions', class: 'actions' },
-        press('retry', 'Redeliver', redeliver, { class: 'main' }),
-        h(Copy, {
-          value: curl('POST', d.url, [quote('X-Service-Signature: ' + d.signature)], d.body),
-          label: 'Copy a curl command that sends the same bytes',
-          text: 'Copy as curl',
-        }),
-        a({ class: 'button', href: `#/trigger/${id}` }, icon('send'), 'Edit and send'),
-        message && a({ class: 'button', href: `#/inbox/${message}/history` }, icon('inbox'), 'Message'),
-      ),
+      actions(d),
     ),
     h(Tabs, {
       label: 'Delivery details',
@@ -270,6 +250,28 @@ function Opened({ id, tab, summary }) {
         },
       ],
     }),
+  );
+}
+
+/** @param {FullDelivery} d */
+function actions(d) {
+  const message = d.message_id ?? messageOf(d.body);
+  const redeliver = () =>
+    attempt(
+      () => call('POST', `/deliveries/${d.id}/redeliver`, {}),
+      () => ['Redelivery queued, with the same id and bytes.'],
+    );
+  return h(
+    Doing,
+    { label: 'Actions', class: 'actions' },
+    press('retry', 'Redeliver', redeliver, { class: 'main' }),
+    h(Copy, {
+      value: curl('POST', d.url, [quote('X-Service-Signature: ' + d.signature)], d.body),
+      label: 'Copy a curl command that sends the same bytes',
+      text: 'Copy as curl',
+    }),
+    a({ class: 'button', href: `#/trigger/${d.id}` }, icon('send'), 'Edit and send'),
+    message && a({ class: 'button', href: `#/inbox/${message}/history` }, icon('inbox'), 'Message'),
   );
 }
 

@@ -99,11 +99,6 @@ const row = (m, current, unread) =>
     ),
   );
 
-const exports = [
-  { value: 'json', label: 'All messages as JSON' },
-  { value: 'zip', label: 'All messages as .eml files', note: 'zip' },
-];
-
 /**
  * The unread messages. Their number is updated only if the rows are all messages.
  * @param {(Message|undefined)[]|null} rows
@@ -143,27 +138,7 @@ export function Inbox({ id, tab }) {
     count: list.total,
     open: !!id,
     home: link('inbox'),
-    side: [
-      a(
-        {
-          class: 'button quiet',
-          href: link('inbox/latest'),
-          'aria-current': id === 'latest' ? 'true' : undefined,
-          title: 'Always show the latest message',
-        },
-        'Follow',
-      ),
-      unread.markAll,
-      list.total > 0 &&
-        h(Menu, {
-          label: 'Export',
-          sign: 'out',
-          bare: true,
-          items: exports,
-          onPick: kind =>
-            Object.assign(document.createElement('a'), { href: href(`/outbox.${kind}${query}`), download: '' }).click(),
-        }),
-    ],
+    side: [follow(id === 'latest'), unread.markAll, list.total > 0 && h(Export, { query })],
     tools: h(Search, { search, label: 'Search subject, address, state' }),
     list: [
       h(Rows, {
@@ -200,17 +175,46 @@ export function Inbox({ id, tab }) {
         })
       : search.query.includes('@') && list.total
         ? h(Why, { q: search.query })
-        : empty(
-            'inbox',
-            'No message selected',
-            'Choose a message, or press ',
-            kbd('j'),
-            '. Or ',
-            a({ href: '#/inbox/latest' }, 'follow the latest'),
-            '.',
-          ),
+        : noneOpen(),
   });
 }
+
+/** The link that opens each new message. @param {boolean} on */
+const follow = on =>
+  a(
+    {
+      class: 'button quiet',
+      href: link('inbox/latest'),
+      'aria-current': on ? 'true' : undefined,
+      title: 'Always show the latest message',
+    },
+    'Follow',
+  );
+
+/** @param {{query: string}} props selects the messages */
+const Export = ({ query }) =>
+  h(Menu, {
+    label: 'Export',
+    sign: 'out',
+    bare: true,
+    items: [
+      { value: 'json', label: 'All messages as JSON' },
+      { value: 'zip', label: 'All messages as .eml files', note: 'zip' },
+    ],
+    onPick: kind =>
+      Object.assign(document.createElement('a'), { href: href(`/outbox.${kind}${query}`), download: '' }).click(),
+  });
+
+const noneOpen = () =>
+  empty(
+    'inbox',
+    'No message selected',
+    'Choose a message, or press ',
+    kbd('j'),
+    '. Or ',
+    a({ href: '#/inbox/latest' }, 'follow the latest'),
+    '.',
+  );
 
 /**
  * The message that opens when this one is deleted: the next, or the previous if it is the last.
@@ -247,21 +251,7 @@ function Opened({ id, at, tab, summary, next }) {
         span({ class: 'dim' }, `<${m.from_email}> to `),
         bdi(seen(m.to)),
       ),
-      p(
-        { class: 'meta' },
-        state(m),
-        marks(m),
-        m.campaign_id
-          ? h(Named, { kind: 'campaign', id: m.campaign_id })
-          : m.workflow_id
-            ? h(Named, { kind: 'workflow', id: m.workflow_id })
-            : span(kind(m)),
-        m.bounce_category && span({ class: 'mono' }, m.bounce_category),
-        m.list_id ? h(Named, { kind: 'list', id: m.list_id, at: m.contact_id ? `/${m.contact_id}` : '' }) : null,
-        m.template_id ? h(Named, { kind: 'template', id: m.template_id }) : null,
-        span({ class: 'id' }, m.id, h(Copy, { value: m.id, label: 'Copy message id' }), download(m.id)),
-        when(m.time),
-      ),
+      meta(m),
       h(Actions, { m, next }),
     ),
     h(Tabs, {
@@ -293,6 +283,24 @@ function Opened({ id, at, tab, summary, next }) {
     }),
   );
 }
+
+/** @param {FullMessage} m */
+const meta = m =>
+  p(
+    { class: 'meta' },
+    state(m),
+    marks(m),
+    m.campaign_id
+      ? h(Named, { kind: 'campaign', id: m.campaign_id })
+      : m.workflow_id
+        ? h(Named, { kind: 'workflow', id: m.workflow_id })
+        : span(kind(m)),
+    m.bounce_category && span({ class: 'mono' }, m.bounce_category),
+    m.list_id ? h(Named, { kind: 'list', id: m.list_id, at: m.contact_id ? `/${m.contact_id}` : '' }) : null,
+    m.template_id ? h(Named, { kind: 'template', id: m.template_id }) : null,
+    span({ class: 'id' }, m.id, h(Copy, { value: m.id, label: 'Copy message id' }), download(m.id)),
+    when(m.time),
+  );
 
 /** Reports whether the recipient is a contact of a list and can unsubscribe from it. @param {Message} m */
 const onList = m => !!m.contact_id && m.sent_by !== 'transactional';

@@ -95,17 +95,6 @@ function Opened({ id, tab, summary }) {
   if (error) return empty('warn', 'Not found', error);
   if (!r) return loading();
   const target = r.path + (r.query ? '?' + r.query : '');
-  const caller = `user ${r.user_id} of account ${r.account_id}${r.read_only ? ', read-only' : ''}`;
-  const cut = new Blob([r.body ?? '']).size >= loggedBody;
-  const resend = () =>
-    attempt(
-      () => call('POST', `/requests/${id}/resend`),
-      again =>
-        again
-          ? [`Sent again. The response has the status ${again.status}.`, ['Request', `#/requests/${again.id}`]]
-          : ['Sent again. The connection was lost.'],
-    );
-  const rule = new URLSearchParams(r.operation ? { operation: r.operation } : { method: r.method, path: r.path });
   return article(
     header(
       { class: 'head' },
@@ -114,40 +103,13 @@ function Opened({ id, tab, summary }) {
         { class: 'meta' },
         outcome(r),
         r.operation ? span({ class: 'mono' }, r.operation) : span('unknown operation'),
-        span(r.user_id ? caller : 'unknown token'),
+        span(r.user_id ? caller(r) : 'unknown token'),
         when(r.time, true),
         span(took(r.duration_ms)),
         r.fault && a({ href: '#/faults' }, `fault rule ${r.fault}`),
         idOf(r.id, 'Copy request id'),
       ),
-      h(
-        Doing,
-        { label: 'Actions', class: 'actions' },
-        cut
-          ? span({ class: 'dim' }, 'The log contains only the beginning of the body.')
-          : [
-              h(Copy, {
-                value: curl(r.method, base + target, ['"Authorization: Bearer $TOKEN"'], r.body),
-                label: 'Copy as a curl command, with the token in $TOKEN',
-                text: 'Copy as curl',
-              }),
-              h(Copy, {
-                value: () => goOf(r),
-                label: 'Copy as a Go program, with the token in $TOKEN',
-                text: 'Copy as Go',
-              }),
-              press('retry', 'Send again', resend, {
-                title: r.user_id
-                  ? `Send as ${caller}`
-                  : 'Send without a token, because the token of this request is unknown',
-              }),
-            ],
-        a(
-          { class: 'button', href: `#/faults?${rule}`, title: 'Make a fault rule for requests like this one' },
-          icon('bolt'),
-          'Make a rule',
-        ),
-      ),
+      actions(r, target),
     ),
     wrong(r),
     unread(r),
@@ -156,27 +118,7 @@ function Opened({ id, tab, summary }) {
       value: tab,
       onChange: t => go(link(`requests/${id}/${t}`)),
       tabs: [
-        {
-          id: 'body',
-          label: 'Body',
-          panel: () =>
-            r.body
-              ? [
-                  div(
-                    { class: 'bar' },
-                    span({ class: 'dim' }, `${num(r.body.length)} characters`),
-                    h(Copy, { value: r.body, label: 'Copy body', text: 'Copy' }),
-                  ),
-                  json(r.body, true),
-                ]
-              : empty(
-                  'list',
-                  'No body',
-                  r.operation && r.status < 400
-                    ? 'The request had no body.'
-                    : 'The request had no body, or was rejected before the body was read.',
-                ),
-        },
+        { id: 'body', label: 'Body', panel: () => body(r) },
         {
           id: 'query',
           label: 'Query',
@@ -195,6 +137,70 @@ function Opened({ id, tab, summary }) {
     }),
   );
 }
+
+const caller = (/** @type {FullRequest} */ r) =>
+  `user ${r.user_id} of account ${r.account_id}${r.read_only ? ', read-only' : ''}`;
+
+/** @param {FullRequest} r @param {string} target its path and query */
+function actions(r, target) {
+  const rule = new URLSearchParams(r.operation ? { operation: r.operation } : { method: r.method, path: r.path });
+  return h(
+    Doing,
+    { label: 'Actions', class: 'actions' },
+    new Blob([r.body ?? '']).size >= loggedBody
+      ? span({ class: 'dim' }, 'The log contains only the beginning of the body.')
+      : [
+          h(Copy, {
+            value: curl(r.method, base + target, ['"Authorization: Bearer $TOKEN"'], r.body),
+            label: 'Copy as a curl command, with the token in $TOKEN',
+            text: 'Copy as curl',
+          }),
+          h(Copy, {
+            value: () => goOf(r),
+            label: 'Copy as a Go program, with the token in $TOKEN',
+            text: 'Copy as Go',
+          }),
+          press('retry', 'Send again', () => resend(r.id), {
+            title: r.user_id
+              ? `Send as ${caller(r)}`
+              : 'Send without a token, because the token of this request is unknown',
+          }),
+        ],
+    a(
+      { class: 'button', href: `#/faults?${rule}`, title: 'Make a fault rule for requests like this one' },
+      icon('bolt'),
+      'Make a rule',
+    ),
+  );
+}
+
+const resend = (/** @type {string} */ id) =>
+  attempt(
+    () => call('POST', `/requests/${id}/resend`),
+    again =>
+      again
+        ? [`Sent again. The response has the status ${again.status}.`, ['Request', `#/requests/${again.id}`]]
+        : ['Sent again. The connection was lost.'],
+  );
+
+/** @param {FullRequest} r */
+const body = r =>
+  r.body
+    ? [
+        div(
+          { class: 'bar' },
+          span({ class: 'dim' }, `${num(r.body.length)} characters`),
+          h(Copy, { value: r.body, label: 'Copy body', text: 'Copy' }),
+        ),
+        json(r.body, true),
+      ]
+    : empty(
+        'list',
+        'No body',
+        r.operation && r.status < 400
+          ? 'The request had no body.'
+          : 'The request had no body, or was rejected before the body was read.',
+      );
 
 /** The fields and parameters that the API does not define. @param {FullRequest} r */
 function unread(r) {

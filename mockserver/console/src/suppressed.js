@@ -4,7 +4,7 @@ import { call, useFetch, useRested } from './api.js';
 import { useParam } from './place.js';
 import { whenUnix } from './time.js';
 import { attempt, Doing } from './actions.js';
-import { Field } from './controls.js';
+import { Field, submits } from './controls.js';
 import { empty, icon, loading, loadingFailed, press, seen, tags } from './elements.js';
 import { Page } from './layout.js';
 import { Pager, usePages, useRanOut } from './pager.js';
@@ -43,7 +43,6 @@ const remover = (/** @type {string} */ email) =>
 export function Suppressed() {
   useSession();
   const [q, setQ] = useParam('q');
-  const [email, setEmail] = useState('');
   const filter = useRested(q.trim());
   const pages = usePages(filter, perPage);
   const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: 'true' });
@@ -55,25 +54,6 @@ export function Suppressed() {
   );
   const ranOut = useRanOut(pages, data);
   const count = data?.pagination?.count ?? data?.data.length ?? 0;
-  const add = async (/** @type {Event} */ e) => {
-    e.preventDefault();
-    if (
-      await attempt(
-        () => adder(email.trim()),
-        () => {
-          const added = email.trim();
-          return [`${added} suppressed.`, undefined, () => remover(added).then(reload)];
-        },
-      )
-    )
-      setEmail('');
-    reload();
-  };
-  const remove = (/** @type {string} */ who) =>
-    attempt(
-      () => remover(who),
-      () => [`${who} removed from the suppression list.`, undefined, () => adder(who).then(reload)],
-    ).then(reload);
   return h(Page, {
     title: 'Suppressed',
     count,
@@ -84,58 +64,79 @@ export function Suppressed() {
       ),
       div(
         { class: 'formrow' },
-        form(
-          { class: 'inline', onSubmit: add },
-          h(Field, {
-            label: 'Address or pattern to suppress, such as *@example.org',
-            value: email,
-            onInput: setEmail,
-            hint: 'someone@example.org',
-          }),
-          h(Doing, { label: 'Add' }, button({ class: 'button main', disabled: !email.trim() }, icon('plus'), 'Add')),
-        ),
+        h(Add, { reload }),
         h(Field, { label: 'Find an address', value: q, onInput: setQ, hint: 'someone@example.org' }),
       ),
-      error
-        ? loadingFailed(error)
-        : !data || ranOut
-          ? loading()
-          : !data.data.length
-            ? empty(
-                'block',
-                filter ? 'Not suppressed' : 'No suppressed addresses',
-                filter
-                  ? 'No entry matches. Enter a complete address or pattern.'
-                  : 'Add an address above, or simulate a global unsubscribe in the inbox.',
-              )
-            : table(
-                { class: 'table' },
-                thead(
-                  tr(
-                    th({ scope: 'col' }, 'Address'),
-                    th({ scope: 'col' }, 'Since'),
-                    th({ scope: 'col' }, span({ class: 'hidden' }, 'Action')),
-                  ),
-                ),
-                tbody(
-                  data.data.map(s =>
-                    tr(
-                      { key: s.email },
-                      td(span({ class: 'mono' }, seen(s.email))),
-                      td(s.created_on ? whenUnix(s.created_on) : ''),
-                      td(
-                        { class: 'end' },
-                        h(
-                          Doing,
-                          { label: 'Actions' },
-                          press('trash', 'Remove', () => remove(s.email), { 'aria-label': `Remove ${s.email}` }),
-                        ),
-                      ),
-                    ),
-                  ),
-                ),
-              ),
+      error ? loadingFailed(error) : !data || ranOut ? loading() : data.data.length ? rows(data, reload) : none(filter),
       h(Pager, { pages, count }),
     ],
   });
+}
+
+/** @param {{reload: () => void}} props */
+function Add({ reload }) {
+  const [email, setEmail] = useState('');
+  const add = async () => {
+    const added = email.trim();
+    if (
+      await attempt(
+        () => adder(added),
+        () => [`${added} suppressed.`, undefined, () => remover(added).then(reload)],
+      )
+    )
+      setEmail('');
+    reload();
+  };
+  return form(
+    { class: 'inline', onSubmit: submits(add) },
+    h(Field, {
+      label: 'Address or pattern to suppress, such as *@example.org',
+      value: email,
+      onInput: setEmail,
+      hint: 'someone@example.org',
+    }),
+    h(Doing, { label: 'Add' }, button({ class: 'button main', disabled: !email.trim() }, icon('plus'), 'Add')),
+  );
+}
+
+/** @param {string} filter */
+const none = filter =>
+  filter
+    ? empty('block', 'Not suppressed', 'No entry matches. Enter a complete address or pattern.')
+    : empty('block', 'No suppressed addresses', 'Add an address above, or simulate a global unsubscribe in the inbox.');
+
+/** @param {Entries} entries @param {() => void} reload */
+function rows({ data }, reload) {
+  const remove = (/** @type {string} */ who) =>
+    attempt(
+      () => remover(who),
+      () => [`${who} removed from the suppression list.`, undefined, () => adder(who).then(reload)],
+    ).then(reload);
+  return table(
+    { class: 'table' },
+    thead(
+      tr(
+        th({ scope: 'col' }, 'Address'),
+        th({ scope: 'col' }, 'Since'),
+        th({ scope: 'col' }, span({ class: 'hidden' }, 'Action')),
+      ),
+    ),
+    tbody(
+      data.map(s =>
+        tr(
+          { key: s.email },
+          td(span({ class: 'mono' }, seen(s.email))),
+          td(s.created_on ? whenUnix(s.created_on) : ''),
+          td(
+            { class: 'end' },
+            h(
+              Doing,
+              { label: 'Actions' },
+              press('trash', 'Remove', () => remove(s.email), { 'aria-label': `Remove ${s.email}` }),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }

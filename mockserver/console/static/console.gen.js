@@ -1279,10 +1279,10 @@ var root = new URL(".", document.baseURI).pathname.slice(0, -1);
 var base = new URL("..", document.baseURI).href.slice(0, -1);
 var RequestError = class extends Error {
   /** @param {number} status @param {string} body */
-  constructor(status, body) {
-    super(summary(status, body));
+  constructor(status, body2) {
+    super(summary(status, body2));
     try {
-      this.errors = errorsIn(body);
+      this.errors = errorsIn(body2);
     } catch {
       this.errors = [{ where: "", msg: this.message }];
     }
@@ -1295,15 +1295,15 @@ var account = "";
 var limitTo = (selected) => {
   account = selected;
 };
-function call(method, path3, body) {
+function call(method, path3, body2) {
   if (account && ofOneAccount.has(`${method} ${path3}`)) path3 += `?account_id=${account}`;
-  return callForAll(method, path3, body);
+  return callForAll(method, path3, body2);
 }
-async function callForAll(method, path3, body) {
+async function callForAll(method, path3, body2) {
   const res = await request(path3, {
     method,
-    headers: body === void 0 ? {} : { "Content-Type": "application/json" },
-    body: body === void 0 || typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body)
+    headers: body2 === void 0 ? {} : { "Content-Type": "application/json" },
+    body: body2 === void 0 || typeof body2 === "string" || body2 instanceof Blob ? body2 : JSON.stringify(body2)
   });
   const json2 = await textOf(res);
   return json2 ? JSON.parse(
@@ -1316,9 +1316,9 @@ var request = (path3, init) => fetch(root + path3, init).catch(() => {
   throw new NoServer("The server does not respond.");
 });
 var exact = (_, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source ?? value : value;
-function summary(status, body) {
+function summary(status, body2) {
   try {
-    return errorsIn(body).map(sentence).join(" ");
+    return errorsIn(body2).map(sentence).join(" ");
   } catch {
     return `The server responded with ${status} and no error message.`;
   }
@@ -1327,16 +1327,16 @@ function sentence({ where, msg }) {
   const text2 = where.startsWith("body.") ? `${where.slice("body.".length)}: ${msg}` : msg;
   return text2.charAt(0).toUpperCase() + text2.slice(1) + (/[.!?]$/.test(text2) ? "" : ".");
 }
-var errorsIn = (body) => JSON.parse(body).detail.map((d) => ({
+var errorsIn = (body2) => JSON.parse(body2).detail.map((d) => ({
   where: (d.loc ?? []).join("."),
   msg: d.msg,
   type: d.type
 }));
 var text = (path3) => request(path3).then(textOf);
 async function textOf(res) {
-  const body = await res.text();
-  if (!res.ok) throw new RequestError(res.status, body);
-  return body;
+  const body2 = await res.text();
+  if (!res.ok) throw new RequestError(res.status, body2);
+  return body2;
 }
 var href = (path3) => root + path3;
 function useSoon(f, ms) {
@@ -1604,15 +1604,15 @@ function json(raw, indent) {
 }
 var kindOf = (s) => s.endsWith(":") ? "k" : s[0] === '"' ? "s" : /^[tfn]/.test(s) ? "b" : "n";
 var code = (...what3) => pre({ class: "code", tabindex: 0 }, ...what3);
-var pairs = (rows) => dl(
+var pairs = (rows2) => dl(
   { class: "pairs" },
-  rows.map(([k, v]) => div({ key: k }, dt(k), dd(v)))
+  rows2.map(([k, v]) => div({ key: k }, dt(k), dd(v)))
 );
-var grid = (heads, rows) => table(
+var grid = (heads, rows2) => table(
   { class: "table" },
   thead(tr(heads.map((name4) => th({ scope: "col", key: name4 }, name4)))),
   tbody(
-    rows.map(
+    rows2.map(
       ([key2, cells2]) => tr(
         { key: key2 },
         cells2.map((x, n) => td({ key: n }, x))
@@ -1656,10 +1656,10 @@ var share = (n, of, kind2) => svg2(
   createElement("rect", { class: "rest", width: 100, height: 10 }),
   n > 0 && createElement("rect", { class: kind2, width: Math.max(1, n / (of || 1) * 100), height: 10 })
 );
-var Shares = ({ label: label9, of, rows }) => table2(
+var Shares = ({ label: label9, of, rows: rows2 }) => table2(
   { class: "shares", "aria-label": label9 },
   tbody2(
-    rows.map(
+    rows2.map(
       ([name4, n, kind2]) => tr2(
         { key: name4 },
         th2({ scope: "row" }, name4),
@@ -2067,7 +2067,7 @@ function isAbout({ where }, x, all) {
 }
 var sentence2 = ({ msg }) => (/^\S+@/.test(msg) ? msg : msg.charAt(0).toUpperCase() + msg.slice(1)) + (/[.!?]$/.test(msg) ? "" : ".");
 function bodyOf(parts2, values) {
-  const body = {};
+  const body2 = {};
   for (const x of parts2) {
     const value = x.read ? x.read(values[x.name]) : values[x.name];
     if (x.aside || value === "" || value === void 0 || Array.isArray(value) && !value.length) continue;
@@ -2079,11 +2079,11 @@ function bodyOf(parts2, values) {
     const at = path3.reduce(
       (o, name4) => o[name4] ??= {},
       /** @type {any} */
-      body
+      body2
     );
     at[last2] = value;
   }
-  return body;
+  return body2;
 }
 function Field2({ part: x, value, wrong: wrong2, onChange }) {
   const id = useId();
@@ -2151,15 +2151,6 @@ function control({ kind: kind2, options: options3, hint }, common, typed) {
 }
 var number = (v) => v === "" ? void 0 : Number(v);
 var words = (v) => v.split(",").map((s) => s.trim()).filter(Boolean);
-
-// src/stored.js
-function stored(name4) {
-  try {
-    return JSON.parse(localStorage.getItem(name4) ?? "null");
-  } catch {
-    return null;
-  }
-}
 
 // src/list.js
 var pageSize = 200;
@@ -2243,9 +2234,9 @@ function usePages(key2) {
     }
   };
 }
-function received({ key: key2, rows, loads }, pages, since) {
-  const all = pages.reduce(put, rows ?? Array(pages[0].total));
-  return { key: key2, rows: keep(all, since), error: "", loads: rows ? loads : loads + 1 };
+function received({ key: key2, rows: rows2, loads }, pages, since) {
+  const all = pages.reduce(put, rows2 ?? Array(pages[0].total));
+  return { key: key2, rows: keep(all, since), error: "", loads: rows2 ? loads : loads + 1 };
 }
 function useSought({ got, key: key2, add }, open2) {
   const sought = useRef("");
@@ -2256,22 +2247,22 @@ function useSought({ got, key: key2, add }, open2) {
     add("around=" + encodeURIComponent(open2));
   });
 }
-function hole(rows, from, to) {
+function hole(rows2, from, to) {
   let first2 = -1;
   let last2 = -1;
   for (let n = from; n < to; n++)
-    if (!rows[n]) {
+    if (!rows2[n]) {
       first2 = first2 < 0 ? n : first2;
       last2 = n;
     }
   return first2 === from && last2 < to - 1 ? Math.max(0, last2 - pageSize + 1) : first2;
 }
-function put(rows, { data, total, offset }) {
-  const at = offset - Math.max(0, total - rows.length);
+function put(rows2, { data, total, offset }) {
+  const at = offset - Math.max(0, total - rows2.length);
   const end = at + data.length;
   const ids = new Set(data.map((r) => r.id));
-  const twice = rows.some((r, n) => r && (n < at || n >= end) && ids.has(r.id));
-  const all = twice ? Array(total) : rows.slice(0, total);
+  const twice = rows2.some((r, n) => r && (n < at || n >= end) && ids.has(r.id));
+  const all = twice ? Array(total) : rows2.slice(0, total);
   data.forEach((r, n) => {
     const to = n + (twice ? offset : at);
     if (to >= 0) all[to] = r;
@@ -2279,9 +2270,9 @@ function put(rows, { data, total, offset }) {
   return all;
 }
 var ofAccount2 = (record, account2) => !account2 || !record.account_id || String(record.account_id) === account2;
-function keep(rows, changes) {
-  if (!changes.length) return rows;
-  const all = rows.slice();
+function keep(rows2, changes) {
+  if (!changes.length) return rows2;
+  const all = rows2.slice();
   const at = /* @__PURE__ */ new Map();
   all.forEach((r, n) => {
     if (r) at.set(r.id, n);
@@ -2400,14 +2391,14 @@ function resultText(what3, { ids, failed, error, events }) {
   ].filter(Boolean).join(" ");
   return sent.length ? [text2, ["Show", `#/deliveries/${sent[0]}`]] : names ? [text2, ["Events", `#/events/${events[0].id}`]] : [text2];
 }
-var act = (query, body) => attempt(
-  () => call("POST", "/outbox/actions" + query, body),
+var act = (query, body2) => attempt(
+  () => call("POST", "/outbox/actions" + query, body2),
   (acted) => {
-    const [text2, more] = resultText(body.action, acted);
+    const [text2, more] = resultText(body2.action, acted);
     return [
       text2,
       more,
-      body.action === "delete" && acted.ids.length ? () => call("POST", "/outbox/actions", { action: "restore", ids: acted.ids }) : void 0
+      body2.action === "delete" && acted.ids.length ? () => call("POST", "/outbox/actions", { action: "restore", ids: acted.ids }) : void 0
     ];
   }
 );
@@ -2437,21 +2428,21 @@ function useDensity() {
 
 // src/selection.js
 var { input: input3, label: label3, span: span5 } = tags;
-var loaded = (rows) => (rows ?? []).flatMap((r) => r ? [r.id] : []);
-function useSelection(key2, rows) {
+var loaded = (rows2) => (rows2 ?? []).flatMap((r) => r ? [r.id] : []);
+function useSelection(key2, rows2) {
   const [kept, keep2] = useState({ key: key2, ids: (
     /** @type {Set<string>} */
     /* @__PURE__ */ new Set()
   ), all: false });
   const last2 = useRef("");
   const all = kept.all && kept.key === key2;
-  const ids = all ? new Set(loaded(rows)) : kept.key === key2 ? kept.ids : /* @__PURE__ */ new Set();
+  const ids = all ? new Set(loaded(rows2)) : kept.key === key2 ? kept.ids : /* @__PURE__ */ new Set();
   const set2 = (next, all2 = false) => keep2({ key: key2, ids: new Set(next), all: all2 });
-  const at = (id) => rows?.findIndex((r) => r?.id === id) ?? -1;
+  const at = (id) => rows2?.findIndex((r) => r?.id === id) ?? -1;
   const toggle = (id, through = false) => {
     const [from, to] = [at(last2.current), at(id)].sort((a18, b) => a18 - b);
     last2.current = id;
-    if (through && from >= 0) return set2([...ids, ...loaded((rows ?? []).slice(from, to + 1))]);
+    if (through && from >= 0) return set2([...ids, ...loaded((rows2 ?? []).slice(from, to + 1))]);
     set2(ids.has(id) ? [...ids].filter((other) => other !== id) : [...ids, id]);
   };
   return { ids: [...ids], all, has: (id) => ids.has(id), toggle, set: set2 };
@@ -2491,14 +2482,14 @@ var { a: a3, div: div5, li: li2, p: p3, ul } = tags;
 var spare = 8;
 var reach = 2e5;
 var rowLink = (path3, current, ...lines) => a3({ href: link(path3), "aria-current": current ? "true" : void 0 }, ...lines);
-function Rows({ list, current, filtered, row: row10, none, unmatched, tall, select: select3 }) {
+function Rows({ list, current, filtered, row: row10, none: none3, unmatched, tall, select: select3 }) {
   if (list.error) return empty("warn", "Loading failed", list.error);
   if (!list.rows) return loading();
   if (!list.rows.length)
-    return !filtered ? none : [empty("search", "No matches", "Try fewer words, or another filter."), unmatched];
+    return !filtered ? none3 : [empty("search", "No matches", "Try fewer words, or another filter."), unmatched];
   return createElement(Windowed, { key: list.key, list, rows: list.rows, current, row: row10, tall, select: select3 });
 }
-function Windowed({ list, rows, current, row: row10, tall, select: select3 }) {
+function Windowed({ list, rows: rows2, current, row: row10, tall, select: select3 }) {
   const box = useRef(
     /** @type {HTMLElement|null} */
     null
@@ -2507,12 +2498,12 @@ function Windowed({ list, rows, current, row: row10, tall, select: select3 }) {
   const focused = useRef("");
   last2.current = current ?? last2.current;
   const view = useView(box);
-  const count = Math.min(rows.length, reach);
+  const count = Math.min(rows2.length, reach);
   const from = Math.max(0, Math.floor(view.top / view.each) - spare);
   const to = Math.min(count, Math.ceil((view.top + view.height) / view.each) + spare);
-  const open2 = last2.current ? rows.findIndex((r) => r?.id === last2.current) : -1;
-  const held = focused.current ? rows.findIndex((r) => r?.id === focused.current) : -1;
-  useAnchor(box, rows, view);
+  const open2 = last2.current ? rows2.findIndex((r) => r?.id === last2.current) : -1;
+  const held = focused.current ? rows2.findIndex((r) => r?.id === focused.current) : -1;
+  useAnchor(box, rows2, view);
   useReveal(box, open2, last2.current ?? "", view);
   useEffect(() => list.look(from, to));
   return div5(
@@ -2520,7 +2511,7 @@ function Windowed({ list, rows, current, row: row10, tall, select: select3 }) {
     ul(
       { style: { height: `${count * view.each}px` } },
       drawn(from, to, count, open2, held).map((n) => {
-        const r = rows[n];
+        const r = rows2[n];
         return li2(
           {
             key: r?.id ?? n,
@@ -2537,7 +2528,7 @@ function Windowed({ list, rows, current, row: row10, tall, select: select3 }) {
         );
       })
     ),
-    rows.length > count && p3({ class: "dim" }, `Use the search to find records before the latest ${num(count)}.`)
+    rows2.length > count && p3({ class: "dim" }, `Use the search to find records before the latest ${num(count)}.`)
   );
 }
 function drawn(from, to, count, ...kept) {
@@ -2575,7 +2566,7 @@ function useView(box) {
   }, [density2]);
   return view;
 }
-function useAnchor(box, rows, { each, top: seen2 }) {
+function useAnchor(box, rows2, { each, top: seen2 }) {
   const anchor = useRef({ id: "", n: 0, each, top: 0 });
   useLayoutEffect(() => {
     const el = (
@@ -2585,12 +2576,12 @@ function useAnchor(box, rows, { each, top: seen2 }) {
     const was = anchor.current;
     const top = each === was.each ? el.scrollTop : was.top;
     if (top > 0 && was.id) {
-      const n2 = rows[was.n]?.id === was.id ? was.n : rows.findIndex((r) => r?.id === was.id);
+      const n2 = rows2[was.n]?.id === was.id ? was.n : rows2.findIndex((r) => r?.id === was.id);
       if (n2 >= 0 && (n2 !== was.n || each !== was.each)) el.scrollTop = top + n2 * each - was.n * was.each;
     }
     const n = Math.floor(el.scrollTop / each);
-    anchor.current = { id: rows[n]?.id ?? "", n, each, top: el.scrollTop };
-  }, [rows, each, seen2]);
+    anchor.current = { id: rows2[n]?.id ?? "", n, each, top: el.scrollTop };
+  }, [rows2, each, seen2]);
 }
 function useReveal(box, open2, id, { each, height }) {
   const shown3 = useRef("");
@@ -2605,6 +2596,39 @@ function useReveal(box, open2, id, { each, height }) {
     if (top < el.scrollTop || top + each > el.scrollTop + el.clientHeight)
       el.scrollTop = top - (el.clientHeight - each) / 2;
   }, [open2, id, each, height]);
+}
+
+// src/sendingstatus.js
+var statuses = {
+  campaign: {
+    incomplete: { tone: "", icon: "page", text: "draft" },
+    scheduled: { tone: "warn", icon: "clock" },
+    delivering: { tone: "info", icon: "send" },
+    delivered: { tone: "ok", icon: "check" }
+  },
+  workflow: { active: { tone: "ok", icon: "play" }, inactive: { tone: "", icon: "pause" } }
+};
+var choicesOf = (kind2) => [
+  ["", "All"],
+  ...Object.entries(statuses[kind2]).map(
+    ([status, { text: text2 = status }]) => (
+      /** @type {[string, string]} */
+      [status, text2[0].toUpperCase() + text2.slice(1)]
+    )
+  )
+];
+function state(kind2, { status }) {
+  const { tone: tone2, icon: icon2, text: text2 } = statuses[kind2][status] ?? { tone: "info", icon: "" };
+  return chip(tone2, icon2, text2 ?? status);
+}
+
+// src/stored.js
+function stored(name4) {
+  try {
+    return JSON.parse(localStorage.getItem(name4) ?? "null");
+  } catch {
+    return null;
+  }
 }
 
 // src/time.js
@@ -3061,7 +3085,7 @@ var NewTemplate = () => createElement(Create, {
   main: true,
   ok: "Create template",
   parts: [name, html, plain2],
-  send: (body) => call("POST", ofAccount("/templates"), { content: {}, ...body }),
+  send: (body2) => call("POST", ofAccount("/templates"), { content: {}, ...body2 }),
   done: (t) => [`Template ${t.name} created.`, ["Open", `#/templates/${t.template_id}`]]
 });
 var Edit = ({ t, reload }) => createElement(Create, {
@@ -3094,7 +3118,7 @@ var contactStatuses = {
   spam: { tone: "bad", icon: "warn", color: "worse" },
   bounced: { tone: "bad", icon: "cross", color: "bad" }
 };
-function state({ status }) {
+function state2({ status }) {
   const { tone: tone2, icon: icon2 } = contactStatuses[status] ?? { tone: "info", icon: "" };
   return chip(tone2, icon2, status);
 }
@@ -3117,7 +3141,6 @@ var remover = (email) => call("DELETE", ofAccount("/suppressed-emails/" + encode
 function Suppressed() {
   useSession();
   const [q, setQ] = useParam("q");
-  const [email, setEmail] = useState("");
   const filter = useRested(q.trim());
   const pages = usePages2(filter, perPage2);
   const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage2), with_count: "true" });
@@ -3130,22 +3153,6 @@ function Suppressed() {
   );
   const ranOut = useRanOut(pages, data);
   const count = data?.pagination?.count ?? data?.data.length ?? 0;
-  const add = async (e) => {
-    e.preventDefault();
-    if (await attempt(
-      () => adder(email.trim()),
-      () => {
-        const added = email.trim();
-        return [`${added} suppressed.`, void 0, () => remover(added).then(reload)];
-      }
-    ))
-      setEmail("");
-    reload();
-  };
-  const remove = (who) => attempt(
-    () => remover(who),
-    () => [`${who} removed from the suppression list.`, void 0, () => adder(who).then(reload)]
-  ).then(reload);
   return createElement(Page, {
     title: "Suppressed",
     count,
@@ -3156,52 +3163,69 @@ function Suppressed() {
       ),
       div9(
         { class: "formrow" },
-        form2(
-          { class: "inline", onSubmit: add },
-          createElement(Field, {
-            label: "Address or pattern to suppress, such as *@example.org",
-            value: email,
-            onInput: setEmail,
-            hint: "someone@example.org"
-          }),
-          createElement(Doing, { label: "Add" }, button8({ class: "button main", disabled: !email.trim() }, icon("plus"), "Add"))
-        ),
+        createElement(Add, { reload }),
         createElement(Field, { label: "Find an address", value: q, onInput: setQ, hint: "someone@example.org" })
       ),
-      error ? loadingFailed(error) : !data || ranOut ? loading() : !data.data.length ? empty(
-        "block",
-        filter ? "Not suppressed" : "No suppressed addresses",
-        filter ? "No entry matches. Enter a complete address or pattern." : "Add an address above, or simulate a global unsubscribe in the inbox."
-      ) : table3(
-        { class: "table" },
-        thead2(
-          tr3(
-            th3({ scope: "col" }, "Address"),
-            th3({ scope: "col" }, "Since"),
-            th3({ scope: "col" }, span10({ class: "hidden" }, "Action"))
-          )
-        ),
-        tbody3(
-          data.data.map(
-            (s) => tr3(
-              { key: s.email },
-              td3(span10({ class: "mono" }, seen(s.email))),
-              td3(s.created_on ? whenUnix(s.created_on) : ""),
-              td3(
-                { class: "end" },
-                createElement(
-                  Doing,
-                  { label: "Actions" },
-                  press("trash", "Remove", () => remove(s.email), { "aria-label": `Remove ${s.email}` })
-                )
-              )
-            )
-          )
-        )
-      ),
+      error ? loadingFailed(error) : !data || ranOut ? loading() : data.data.length ? rows(data, reload) : none(filter),
       createElement(Pager, { pages, count })
     ]
   });
+}
+function Add({ reload }) {
+  const [email, setEmail] = useState("");
+  const add = async () => {
+    const added = email.trim();
+    if (await attempt(
+      () => adder(added),
+      () => [`${added} suppressed.`, void 0, () => remover(added).then(reload)]
+    ))
+      setEmail("");
+    reload();
+  };
+  return form2(
+    { class: "inline", onSubmit: submits(add) },
+    createElement(Field, {
+      label: "Address or pattern to suppress, such as *@example.org",
+      value: email,
+      onInput: setEmail,
+      hint: "someone@example.org"
+    }),
+    createElement(Doing, { label: "Add" }, button8({ class: "button main", disabled: !email.trim() }, icon("plus"), "Add"))
+  );
+}
+var none = (filter) => filter ? empty("block", "Not suppressed", "No entry matches. Enter a complete address or pattern.") : empty("block", "No suppressed addresses", "Add an address above, or simulate a global unsubscribe in the inbox.");
+function rows({ data }, reload) {
+  const remove = (who) => attempt(
+    () => remover(who),
+    () => [`${who} removed from the suppression list.`, void 0, () => adder(who).then(reload)]
+  ).then(reload);
+  return table3(
+    { class: "table" },
+    thead2(
+      tr3(
+        th3({ scope: "col" }, "Address"),
+        th3({ scope: "col" }, "Since"),
+        th3({ scope: "col" }, span10({ class: "hidden" }, "Action"))
+      )
+    ),
+    tbody3(
+      data.map(
+        (s) => tr3(
+          { key: s.email },
+          td3(span10({ class: "mono" }, seen(s.email))),
+          td3(s.created_on ? whenUnix(s.created_on) : ""),
+          td3(
+            { class: "end" },
+            createElement(
+              Doing,
+              { label: "Actions" },
+              press("trash", "Remove", () => remove(s.email), { "aria-label": `Remove ${s.email}` })
+            )
+          )
+        )
+      )
+    )
+  );
 }
 
 // src/why.js
@@ -3251,17 +3275,17 @@ function Why({ q }) {
   if (error) return loadingFailed(error);
   if (!data) return null;
   const { failed, contacts, suppressed, unread: unread2 } = data;
-  const none = !failed.length && !contacts.length && !suppressed.length;
+  const none3 = !failed.length && !contacts.length && !suppressed.length;
   return section2(
     { class: "why", "aria-label": "Why no email" },
     h3("Why no email?"),
-    none && p6(
+    none3 && p6(
       { class: "dim" },
       `No email was rejected or failed in the latest ${info?.events_kept.toLocaleString("en")} events, no contact matches, and no suppressed address was found. Check `,
       a5({ href: `#/requests?q=${encodeURIComponent(q)}` }, "the requests"),
       "."
     ),
-    !none && ul2(
+    !none3 && ul2(
       { class: "links" },
       failed.map(
         (m) => linkLine(
@@ -3288,7 +3312,7 @@ function Why({ q }) {
           c.id,
           `#/contacts/${c.list_id}/${c.id}`,
           "people",
-          state(c),
+          state2(c),
           span11({ class: "cut" }, seen(c.email), " on list ", seen(c.list_name))
         )
       )
@@ -3303,39 +3327,19 @@ var kinds = {
   campaign: {
     title: "Campaigns",
     sign: "horn",
-    states: [
-      ["", "All"],
-      ["incomplete", "Drafts"],
-      ["scheduled", "Scheduled"],
-      ["delivered", "Delivered"]
-    ],
     none: "Create a campaign and schedule it. It is sent to all active contacts on its list."
   },
   workflow: {
     title: "Workflows",
     sign: "flow",
-    states: [
-      ["", "All"],
-      ["active", "Active"],
-      ["inactive", "Inactive"]
-    ],
     none: "Create a workflow and activate it. It sends its email to each contact that is added to its list."
   }
 };
-var tones = {
-  incomplete: ["", "page"],
-  scheduled: ["warn", "clock"],
-  delivering: ["info", "send"],
-  delivered: ["ok", "check"],
-  active: ["ok", "play"],
-  inactive: ["", "pause"]
-};
-var state2 = (s) => chip(...tones[s.status] ?? ["info", ""], s.status === "incomplete" ? "draft" : s.status);
 var Campaigns = ({ id, tab }) => createElement(Sendings, { kind: "campaign", id, tab });
 var Workflows = ({ id }) => createElement(Sendings, { kind: "workflow", id });
 function Sendings({ kind: kind2, id, tab }) {
   useSession();
-  const { title, sign, states: states3, none } = kinds[kind2];
+  const { title, sign, none: none3 } = kinds[kind2];
   const search = useSearch();
   const [only, setOnly] = useParam("state");
   const place = `${kind2}s`;
@@ -3356,20 +3360,20 @@ function Sendings({ kind: kind2, id, tab }) {
     side: createElement(New, { kind: kind2 }),
     tools: [
       createElement(Search, { search, label: "Search name, subject, list" }),
-      createElement(Choice, { label: "State", value: only, onChange: setOnly, options: states3 })
+      createElement(Choice, { label: "State", value: only, onChange: setOnly, options: choicesOf(kind2) })
     ],
     list: createElement(Rows, {
       list,
       current: id,
       filtered: !!(search.query || only),
-      none: empty(sign, `No ${kind2}s yet`, none),
-      row: (s, current) => row2(s, place, current)
+      none: empty(sign, `No ${kind2}s yet`, none3),
+      row: (s, current) => row2(kind2, s, current)
     }),
     detail: id ? createElement(Opened2, { key: id, kind: kind2, id, tab }) : empty(sign, `No ${kind2} selected`, `Choose a ${kind2} to see its recipients and results.`)
   });
 }
-var row2 = (s, place, current) => rowLink(
-  `${place}/${s.id}`,
+var row2 = (kind2, s, current) => rowLink(
+  `${kind2}s/${s.id}`,
   current,
   span12({ class: "line" }, strong2(seen(s.name)), when(s.scheduled_for ?? s.created_on)),
   span12(
@@ -3379,7 +3383,7 @@ var row2 = (s, place, current) => rowLink(
       seen(s.subject || "(no subject)"),
       s.outcome.sent ? ` · ${num(s.outcome.sent)} sent, ${percent(s.outcome.opened, s.outcome.sent)} opened` : ""
     ),
-    state2(s)
+    state(kind2, s)
   )
 );
 var found = (path3, id) => async () => {
@@ -3438,7 +3442,7 @@ function Opened2({ kind: kind2, id, tab }) {
       ),
       p7(
         { class: "meta" },
-        state2(s),
+        state(kind2, s),
         s.scheduled_for && span12(
           s.status === "scheduled" ? ["is sent in ", createElement(Countdown, { to: s.scheduled_for }), ", ", when(s.scheduled_for)] : ["sent ", when(s.scheduled_for)]
         ),
@@ -3548,7 +3552,7 @@ function Simulate({ kind: kind2, s }) {
         when: (v) => v.action === "bounce"
       }
     ],
-    send: async (body) => [body.action, await call("POST", `/outbox/actions?${kind2}_id=${s.id}&status=delivered`, body)],
+    send: async (body2) => [body2.action, await call("POST", `/outbox/actions?${kind2}_id=${s.id}&status=delivered`, body2)],
     done: ([action, acted]) => resultText(action, acted)
   });
 }
@@ -3567,7 +3571,7 @@ var Schedule = ({ s, reload }) => createElement(Create, {
       read: (v) => v ? Math.floor(new Date(v).getTime() / 1e3) : void 0
     }
   ],
-  send: (body) => call("POST", ofAccount(`/campaigns/${s.id}/schedule`), body),
+  send: (body2) => call("POST", ofAccount(`/campaigns/${s.id}/schedule`), body2),
   done: (c) => {
     reload();
     return [`${c.name} is ${c.status}.`];
@@ -3601,7 +3605,7 @@ function Draft({ id }) {
   const { account: account2 } = useSession();
   if (!c) return null;
   const { content = {}, sender } = c;
-  const change = (body) => call("PATCH", ofAccount(`/campaigns/${id}`), body);
+  const change = (body2) => call("PATCH", ofAccount(`/campaigns/${id}`), body2);
   const before = {
     name: c.name,
     ...c.list_id && { list_id: c.list_id },
@@ -3630,9 +3634,9 @@ function Draft({ id }) {
       label: "Edit",
       c,
       stands: JSON.stringify(before),
-      send: (body, v) => change({
-        ...body,
-        content: v["content.template_id"] ? body.content : { ...body.content, html: v["content.html"], text: v["content.text"] || null }
+      send: (body2, v) => change({
+        ...body2,
+        content: v["content.template_id"] ? body2.content : { ...body2.content, html: v["content.html"], text: v["content.text"] || null }
       }),
       done: (now2) => {
         reload();
@@ -3707,7 +3711,7 @@ function Form2({ kind: kind2, label: label9, c, stands, send: send2, done }) {
 var New = ({ kind: kind2 }) => createElement(Form2, {
   kind: kind2,
   label: "New",
-  send: (body) => call("POST", ofAccount(`/${kind2}s`), kind2 === "workflow" ? { trigger: "subscribed", ...body } : body),
+  send: (body2) => call("POST", ofAccount(`/${kind2}s`), kind2 === "workflow" ? { trigger: "subscribed", ...body2 } : body2),
   done: (made) => {
     localStorage.setItem("sender", JSON.stringify(made.sender ?? null));
     go(link(`${kind2}s/${made[kind2 + "_id"]}`));
@@ -3726,7 +3730,7 @@ var shown2 = (view) => {
   set(view);
   return [["Clock set to ", dated(view.now), "."]];
 };
-var pass = (body) => attempt(() => call("POST", "/clock/advance", body), shown2);
+var pass = (body2) => attempt(() => call("POST", "/clock/advance", body2), shown2);
 var AdvanceTo = ({ to, label: label9 }) => createElement(
   Doing,
   { label: label9 },
@@ -3787,7 +3791,7 @@ var SetClock = ({ at }) => createElement(Create, {
   sign: "clock",
   title: "Set clock",
   ok: "Set",
-  send: (body) => call("PUT", "/clock", body),
+  send: (body2) => call("PUT", "/clock", body2),
   done: shown2,
   parts: [
     {
@@ -3800,7 +3804,7 @@ var SetClock = ({ at }) => createElement(Create, {
     }
   ]
 });
-var step = (label9, title, body, off) => press("", label9, () => pass(body), { title, disabled: off });
+var step = (label9, title, body2, off) => press("", label9, () => pass(body2), { title, disabled: off });
 
 // src/import.js
 var { li: li3, p: p8, ul: ul4 } = tags;
@@ -3812,20 +3816,20 @@ function cells(text2) {
     `("(?:[^"]|"")*"|[^"${separator}\\r\\n][^${separator}\\r\\n]*|)(${separator}|\\r?\\n|\\r|$)`,
     "gy"
   );
-  const rows = [{ line: 1, row: (
+  const rows2 = [{ line: 1, row: (
     /** @type {string[]} */
     []
   ) }];
   let line = 1;
   for (const [all, value, end] of text2.matchAll(cell)) {
-    rows.at(-1).row.push(
+    rows2.at(-1).row.push(
       (value[0] === '"' ? value.slice(1, -1).replaceAll('""', '"') : value).trim()
     );
     if (!all) break;
     line += newlines(all);
-    if (end !== separator) rows.push({ line, row: [] });
+    if (end !== separator) rows2.push({ line, row: [] });
   }
-  return rows.filter(({ row: row10 }) => row10.some(Boolean));
+  return rows2.filter(({ row: row10 }) => row10.some(Boolean));
 }
 function entry(names, row10) {
   const of = (name4) => row10[names.findIndex((n) => n.toLowerCase() === name4)] ?? "";
@@ -3841,9 +3845,9 @@ function entry(names, row10) {
   };
 }
 function contactsIn(text2) {
-  const [names, ...rows] = cells(text2.replace(/^\ufeff/, ""));
+  const [names, ...rows2] = cells(text2.replace(/^\ufeff/, ""));
   if (names?.row.some((n) => n.toLowerCase() === "email"))
-    return rows.map(({ line, row: row10 }) => ({ line, contact: entry(names.row, row10) }));
+    return rows2.map(({ line, row: row10 }) => ({ line, contact: entry(names.row, row10) }));
   return text2.split(/\r?\n|\r/).flatMap(
     (part, n) => (part.match(/[^\s,;<>()"]+@[^\s,;<>()"]+/g) ?? []).map((email) => ({ line: n + 1, contact: { email } }))
   );
@@ -3997,8 +4001,8 @@ var NewList = ({ main: main2 }) => createElement(Create, {
     },
     contactsPart
   ],
-  send: async (body, { accept, contacts }) => {
-    const list = await call("POST", ofAccount("/lists"), body);
+  send: async (body2, { accept, contacts }) => {
+    const list = await call("POST", ofAccount("/lists"), body2);
     if (accept) await call("POST", ofAccount(`/lists/${list.list_id}/accept-policy`));
     return { list, got: contacts.trim() ? await importInto(list.list_id, contacts) : void 0 };
   },
@@ -4036,10 +4040,10 @@ var NewContact = ({ list }) => createElement(Create, {
       aside: true
     }
   ],
-  send: (body, { send_double_opt_in }) => call(
+  send: (body2, { send_double_opt_in }) => call(
     "POST",
     ofAccount(`/lists/${list.id}/contacts${send_double_opt_in ? "?send_double_opt_in=true" : ""}`),
-    body
+    body2
   ),
   done: (c) => [`${c.email} is ${c.status}.`, ["Contact", `#/contacts/${list.id}/${c.id}`]]
 });
@@ -4056,7 +4060,7 @@ var sorts = [
   ["status:asc", "Status"],
   ["subscribed_on:desc", "Last subscribed"]
 ];
-var choices = (statuses) => [["", "All"], ...optionsOf(statuses, (s) => [s, s[0].toUpperCase() + s.slice(1)])];
+var choices = (statuses2) => [["", "All"], ...optionsOf(statuses2, (s) => [s, s[0].toUpperCase() + s.slice(1)])];
 var date2 = (s) => s ? whenUnix(s) : "unknown";
 var fielded = (q) => /^(status|email|tag|interest):/.test(q);
 var asContact = (c) => ({ ...c, id: Number(c.id), subscribed_on: Date.parse(c.subscribed_on) / 1e3 });
@@ -4141,7 +4145,7 @@ var pickList = (lists, list) => createElement(Select, {
     ...optionsOf(lists, (l) => [String(l.list_id), `${l.name} (${l.list_id})`])
   ]
 });
-var tools = (lists, list, { search, status, sort, part }, statuses) => div13(
+var tools = (lists, list, { search, status, sort, part }, statuses2) => div13(
   { class: "tools" },
   pickList(lists, list),
   createElement(Search, { search, label: "Part of an address, tag:…, interest:…" }),
@@ -4151,7 +4155,7 @@ var tools = (lists, list, { search, status, sort, part }, statuses) => div13(
       label: "Status",
       value: status,
       onChange: (v) => setParams({ status: v, ...!part && { q: "" } }),
-      options: choices(statuses)
+      options: choices(statuses2)
     }),
     createElement(Select, { label: "Order", value: sort, onChange: (v) => setParams({ sort: v }), options: sorts })
   )
@@ -4224,7 +4228,7 @@ var row3 = (c, list, current) => rowLink(
   span14(
     { class: "line" },
     span14({ class: "dim cut" }, [name2(c), ...c.tags ?? []].filter(Boolean).join(" · ") || `contact ${c.id}`),
-    c.status !== "active" && state(c)
+    c.status !== "active" && state2(c)
   )
 );
 var name2 = (c) => ["first_name", "last_name", "name"].map((n) => c.custom_attributes?.find((x) => x.name === n)?.value).filter(Boolean).join(" ");
@@ -4247,7 +4251,7 @@ function Opened3({ list, id }) {
       createElement(Heading, { text: c.email }),
       p10(
         { class: "meta" },
-        state(c),
+        state2(c),
         name2(c),
         span14(`list ${list.name}`),
         idOf(String(c.id), "Copy contact id", `contact ${c.id}`)
@@ -4316,7 +4320,7 @@ function Acts({ list, contacts, after }) {
           note: "Separated by commas. The API cannot remove tags."
         }
       ],
-      send: (body) => call("POST", at("tag"), { contact_ids: contacts.map((c) => c.id), tags: [], ...body }),
+      send: (body2) => call("POST", at("tag"), { contact_ids: contacts.map((c) => c.id), tags: [], ...body2 }),
       done: () => {
         after();
         return [`${counted(contacts.length, "contact")} tagged.`];
@@ -4365,7 +4369,7 @@ function Edit2({ list, c, reload }) {
 var loading2;
 var load = () => loading2 ??= fetch(href("/operations.json")).then((res) => res.json());
 var quote = (s) => `'${s.replaceAll("'", `'\\''`)}'`;
-function curl(method, url, headers, body) {
+function curl(method, url, headers, body2) {
   const words2 = [
     "curl -i",
     method === "HEAD" ? "-I" : `-X ${/^[A-Z]+$/.test(method) ? method : quote(method)}`,
@@ -4376,12 +4380,12 @@ function curl(method, url, headers, body) {
   return [
     words2.filter(Boolean).join(" "),
     ...headers.map((h) => `-H ${h}`),
-    ...body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : []
+    ...body2 ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body2)}`] : []
   ].join(" \\\n  ");
 }
 var programs = {
-  curl: ({ method, url, token, body }) => curl(method, url, [quote(`Authorization: Bearer ${token}`)], body),
-  Go: ({ method, url, token, body }) => `package main
+  curl: ({ method, url, token, body: body2 }) => curl(method, url, [quote(`Authorization: Bearer ${token}`)], body2),
+  Go: ({ method, url, token, body: body2 }) => `package main
 
 import (
 	"fmt"
@@ -4392,12 +4396,12 @@ ${token ? "" : '	"os"\n'}	"strings"
 )
 
 func main() {
-	req, err := http.NewRequest(${goString(method)}, ${goString(url)}, strings.NewReader(${literal(body)}))
+	req, err := http.NewRequest(${goString(method)}, ${goString(url)}, strings.NewReader(${literal(body2)}))
 	if err != nil {
 		log.Fatal(err)
 	}
 	req.Header.Set("Authorization", ${token ? goString(`Bearer ${token}`) : '"Bearer "+os.Getenv("TOKEN")'})
-${body && '	req.Header.Set("Content-Type", "application/json")\n'}	res, err := http.DefaultClient.Do(req)
+${body2 && '	req.Header.Set("Content-Type", "application/json")\n'}	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -4409,10 +4413,10 @@ ${body && '	req.Header.Set("Content-Type", "application/json")\n'}	res, err := h
 	fmt.Println(res.Status, string(text))
 }
 `,
-  Node: ({ method, url, token, body }) => `const response = await fetch(${JSON.stringify(url)}, {
+  Node: ({ method, url, token, body: body2 }) => `const response = await fetch(${JSON.stringify(url)}, {
   method: ${JSON.stringify(method)},
-  headers: { Authorization: ${JSON.stringify(`Bearer ${token}`)}${body && ", 'Content-Type': 'application/json'"} },
-${body && `  body: ${JSON.stringify(body)},
+  headers: { Authorization: ${JSON.stringify(`Bearer ${token}`)}${body2 && ", 'Content-Type': 'application/json'"} },
+${body2 && `  body: ${JSON.stringify(body2)},
 `}});
 console.log(response.status, await response.text());
 `
@@ -4463,7 +4467,7 @@ function callOf(o, r) {
     return void 0;
   let { method } = o.go;
   let typed = "";
-  let body = "";
+  let body2 = "";
   const args = o.go.arguments.flatMap((type) => {
     if (type === "int64") return [int64(ids.shift())];
     if (type === "string")
@@ -4472,8 +4476,8 @@ function callOf(o, r) {
       );
     if (type.endsWith("Params")) return [`client.${type}{${params}}`];
     if (type !== "time.Time") {
-      [typed, body] = [type, readable(r.body ?? "", given) ?? ""];
-      return [body && "body"];
+      [typed, body2] = [type, readable(r.body ?? "", given) ?? ""];
+      return [body2 && "body"];
     }
     if (time === void 0) {
       method = "Campaigns.Send";
@@ -4482,7 +4486,7 @@ function callOf(o, r) {
     return [Number.isSafeInteger(time) && time > 0 && `time.Unix(${time}, 0)`];
   });
   const set2 = o.id === "createContact" ? [values?.resubscribe !== "false" && "Resubscribe", values?.send_double_opt_in === "true" && "DoubleOptIn"] : [];
-  return args.every((arg) => typeof arg === "string") && args.every(Boolean) ? { method, typed, body, set: set2.filter(Boolean), args } : void 0;
+  return args.every((arg) => typeof arg === "string") && args.every(Boolean) ? { method, typed, body: body2, set: set2.filter(Boolean), args } : void 0;
 }
 async function goOf(r) {
   const o = (await load()).find((x) => x.id === r.operation);
@@ -4494,7 +4498,7 @@ async function goOf(r) {
       token: "",
       body: r.body ?? ""
     });
-  const { method, typed, body, set: set2, args } = made;
+  const { method, typed, body: body2, set: set2, args } = made;
   const result = o.go.result;
   const imports = [
     "context",
@@ -4519,7 +4523,7 @@ ${imports.map((name4) => `	"${name4}"
 func main() {
 	c, err := client.New(client.Config{BaseURL: ${goString(base)}, Token: os.Getenv("TOKEN")})
 	if${fails}${typed && `	var body client.${typed}
-	if err := json.Unmarshal([]byte(${literal(body)}), &body);${fails}`}${fields2}	${result ? "result, err :=" : "err ="} c.${method}(${given})
+	if err := json.Unmarshal([]byte(${literal(body2)}), &body);${fails}`}${fields2}	${result ? "result, err :=" : "err ="} c.${method}(${given})
 	if${fails}${result ? '	fmt.Printf("%+v\\n", result)\n' : ""}}
 `;
 }
@@ -4535,8 +4539,8 @@ function useVerdict(d, typed, with_) {
   useEffect(() => {
     let gone = false;
     if (!rested) return setVerdict(null);
-    const body = { body: d.body, secret: d.secret, hash_function: d.hash_function, signature: d.signature, ...with_ };
-    call("POST", "/verify", body).then(
+    const body2 = { body: d.body, secret: d.secret, hash_function: d.hash_function, signature: d.signature, ...with_ };
+    call("POST", "/verify", body2).then(
       (v) => {
         if (!gone) setVerdict(v);
       },
@@ -4717,7 +4721,7 @@ function NewWebhook({ reload }) {
         when: (v) => v.rate_limit !== ""
       }
     ],
-    send: (body) => call("POST", ofAccount("/webhooks"), { events: [], ...body }),
+    send: (body2) => call("POST", ofAccount("/webhooks"), { events: [], ...body2 }),
     done: (w) => {
       reload();
       return [`Webhook ${w.webhook_id} created.`];
@@ -4893,25 +4897,20 @@ function Deliveries({ id, tab }) {
         })
       )
     ],
-    list: createElement(Rows, {
-      list,
-      current: id,
-      filtered: !!(search.query || only || event || hook),
-      row: row4,
-      none: empty(
-        "hook",
-        "No deliveries yet",
-        a9({ href: "#/deliveries/webhooks" }, "Create a webhook"),
-        ", then make something happen: bounce a message in the ",
-        a9({ href: "#/inbox" }, "inbox"),
-        ", or ",
-        a9({ href: "#/trigger" }, "send an event"),
-        "."
-      )
-    }),
+    list: createElement(Rows, { list, current: id, filtered: !!(search.query || only || event || hook), row: row4, none: none2() }),
     detail: id && id !== "webhooks" ? createElement(Opened4, { key: id, id, tab, summary: list.rows?.find((d) => d?.id === id) }) : createElement(Webhooks, {})
   });
 }
+var none2 = () => empty(
+  "hook",
+  "No deliveries yet",
+  a9({ href: "#/deliveries/webhooks" }, "Create a webhook"),
+  ", then make something happen: bounce a message in the ",
+  a9({ href: "#/inbox" }, "inbox"),
+  ", or ",
+  a9({ href: "#/trigger" }, "send an event"),
+  "."
+);
 function Opened4({ id, tab, summary: summary4 }) {
   const { record: d, error } = (
     /** @type {{record?: FullDelivery, error?: string}} */
@@ -4920,11 +4919,6 @@ function Opened4({ id, tab, summary: summary4 }) {
   if (error) return empty("warn", "Not found", error);
   if (!d) return loading();
   const bytes = new TextEncoder().encode(d.body).length;
-  const message = d.message_id ?? messageOf(d.body);
-  const redeliver = () => attempt(
-    () => call("POST", `/deliveries/${id}/redeliver`, {}),
-    () => ["Redelivery queued, with the same id and bytes."]
-  );
   return article5(
     header6(
       { class: "head" },
@@ -4946,18 +4940,7 @@ function Opened4({ id, tab, summary: summary4 }) {
         d.fault && a9({ href: "#/faults" }, `fault ${d.fault}`),
         d.event_id && idOf(d.event_id, "Copy event id")
       ),
-      createElement(
-        Doing,
-        { label: "Actions", class: "actions" },
-        press("retry", "Redeliver", redeliver, { class: "main" }),
-        createElement(Copy, {
-          value: curl("POST", d.url, [quote("X-Service-Signature: " + d.signature)], d.body),
-          label: "Copy a curl command that sends the same bytes",
-          text: "Copy as curl"
-        }),
-        a9({ class: "button", href: `#/trigger/${id}` }, icon("send"), "Edit and send"),
-        message && a9({ class: "button", href: `#/inbox/${message}/history` }, icon("inbox"), "Message")
-      )
+      actions(d)
     ),
     createElement(Tabs, {
       label: "Delivery details",
@@ -4982,9 +4965,28 @@ function Opened4({ id, tab, summary: summary4 }) {
     })
   );
 }
-function messageOf(body) {
+function actions(d) {
+  const message = d.message_id ?? messageOf(d.body);
+  const redeliver = () => attempt(
+    () => call("POST", `/deliveries/${d.id}/redeliver`, {}),
+    () => ["Redelivery queued, with the same id and bytes."]
+  );
+  return createElement(
+    Doing,
+    { label: "Actions", class: "actions" },
+    press("retry", "Redeliver", redeliver, { class: "main" }),
+    createElement(Copy, {
+      value: curl("POST", d.url, [quote("X-Service-Signature: " + d.signature)], d.body),
+      label: "Copy a curl command that sends the same bytes",
+      text: "Copy as curl"
+    }),
+    a9({ class: "button", href: `#/trigger/${d.id}` }, icon("send"), "Edit and send"),
+    message && a9({ class: "button", href: `#/inbox/${message}/history` }, icon("inbox"), "Message")
+  );
+}
+function messageOf(body2) {
   try {
-    const { data } = JSON.parse(body);
+    const { data } = JSON.parse(body2);
     return data.email?.id ?? data.email_id;
   } catch {
     return void 0;
@@ -5172,18 +5174,18 @@ function Explorer({ id }) {
     load().then(setAll);
   }, []);
   const words2 = search.query.toLowerCase().split(/\s+/);
-  const rows = all?.filter(
+  const rows2 = all?.filter(
     (o) => words2.every((w) => `${o.id} ${o.method} ${o.path} ${o.tag} ${o.summary}`.toLowerCase().includes(w))
   ) ?? null;
   const open2 = all?.find((o) => o.id === id);
   return createElement(Split, {
     title: "API",
-    count: rows?.length,
+    count: rows2?.length,
     open: !!id,
     home: link("api"),
     tools: createElement(Search, { search, label: "Search path, operation, resource" }),
     list: createElement(Rows, {
-      list: { key: search.query, rows, total: rows?.length ?? 0, error: "", look: () => {
+      list: { key: search.query, rows: rows2, total: rows2?.length ?? 0, error: "", look: () => {
       } },
       current: id,
       filtered: !!search.query,
@@ -5234,12 +5236,12 @@ function urlOf(o, values) {
   );
   return base + o.path.replace(/\{(\w+)\}/g, (_, name4) => encodeURIComponent(values[name4] ?? "")) + (query.size ? `?${query}` : "");
 }
-async function send({ method, url, token, body }) {
+async function send({ method, url, token, body: body2 }) {
   const began = performance.now();
   const res = await fetch(url, {
     method,
-    headers: { Authorization: `Bearer ${token}`, ...body && { "Content-Type": "application/json" } },
-    body: body || void 0
+    headers: { Authorization: `Bearer ${token}`, ...body2 && { "Content-Type": "application/json" } },
+    body: body2 || void 0
   });
   const text2 = await res.text();
   return {
@@ -5261,7 +5263,7 @@ var about2 = (o) => header8(
   ),
   p15(o.description)
 );
-function BodyInput({ o: { examples = [], body: type }, body, setBody }) {
+function BodyInput({ o: { examples = [], body: type }, body: body2, setBody }) {
   const [example, setExample] = useState("0");
   const choose2 = (n) => {
     setExample(n);
@@ -5280,9 +5282,9 @@ function BodyInput({ o: { examples = [], body: type }, body, setBody }) {
       textarea2({
         id: "request-body",
         class: "mono",
-        rows: Math.min(12, body.split("\n").length + 1),
+        rows: Math.min(12, body2.split("\n").length + 1),
         spellcheck: false,
-        value: body,
+        value: body2,
         onInput: (e) => setBody(e.target.value)
       })
     )
@@ -5292,7 +5294,7 @@ function Opened6({ o }) {
   const { info } = useSession();
   const { values, put: put2 } = useValues(o);
   const [token, setToken] = useState(info?.default_token ?? "");
-  const [body, setBody] = useState(pretty(o.examples?.[0]?.value));
+  const [body2, setBody] = useState(pretty(o.examples?.[0]?.value));
   const [result, setResult] = useState(
     /** @type {Result|string|null} */
     null
@@ -5301,7 +5303,7 @@ function Opened6({ o }) {
     if (info?.default_token) setToken((old) => old || (info.default_token ?? ""));
   }, [info]);
   const missing = (o.parameters ?? []).find((x) => x.in === "path" && !values[x.name]);
-  const request2 = { method: o.method, url: urlOf(o, values), token, body: o.body ? body : "" };
+  const request2 = { method: o.method, url: urlOf(o, values), token, body: o.body ? body2 : "" };
   const submit = submits(() => send(request2).then(setResult, (e) => setResult(`No response: ${e.message}`)));
   return article7(
     { class: "explorer" },
@@ -5318,7 +5320,7 @@ function Opened6({ o }) {
           mono: true
         })
       ),
-      o.body && createElement(BodyInput, { o, body, setBody }),
+      o.body && createElement(BodyInput, { o, body: body2, setBody }),
       createElement(Field, { label: "Access token", value: token, onInput: setToken, mono: true }),
       div18(
         { class: "actions" },
@@ -5359,17 +5361,17 @@ function Shown({ result }) {
     result.body && (result.body.length > most3 ? [p15({ class: "dim" }, `Only the first ${num(most3)} characters are shown.`), code(result.body.slice(0, most3))] : json(result.body, true))
   );
 }
-var Fields = ({ title, rows }) => section4(
+var Fields = ({ title, rows: rows2 }) => section4(
   { class: "part" },
   h33(title),
   grid(
     ["Name", "Type", "Description"],
-    rows.map((x) => [
+    rows2.map((x) => [
       x.name,
       [[span18({ class: "mono" }, x.name), x.optional ? "" : " *"], span18({ class: "mono" }, x.type), x.description]
     ])
   ),
-  rows.some((x) => !x.optional) && p15({ class: "dim" }, "* required")
+  rows2.some((x) => !x.optional) && p15({ class: "dim" }, "* required")
 );
 
 // src/state.js
@@ -5412,7 +5414,7 @@ var saveBaseline = {
   title: "The current state becomes the baseline",
   whole: true
 };
-var loadState = (body) => (
+var loadState = (body2) => (
   /** @type {Removal} */
   {
     label: "Load state",
@@ -5420,9 +5422,9 @@ var loadState = (body) => (
     sign: "retry",
     method: "PUT",
     path: "/state",
-    done: `State loaded from ${body.name}.`,
+    done: `State loaded from ${body2.name}.`,
     whole: true,
-    body
+    body: body2
   }
 );
 var perform = (r) => attempt(
@@ -5529,12 +5531,12 @@ var presets = [
   ["Duplicate deliveries", "Every delivery is duplicated", { event: "*", action: "duplicate" }],
   ["Out of order", "Every second delivery is swapped with the next", { event: "*", action: "reorder", every: 2 }]
 ];
-function about3(r, actions) {
-  return subject(r, actions) + (r.account_id ? ` of account ${r.account_id}` : accountFilter() && " of all accounts");
+function about3(r, actions3) {
+  return subject(r, actions3) + (r.account_id ? ` of account ${r.account_id}` : accountFilter() && " of all accounts");
 }
-var targetOf = (r, actions) => r.event || r.webhook_id ? "delivery" : actions.find((a18) => a18.action === r.action)?.targets[0] ?? "request";
-function subject(r, actions) {
-  const target2 = targetOf(r, actions);
+var targetOf = (r, actions3) => r.event || r.webhook_id ? "delivery" : actions3.find((a18) => a18.action === r.action)?.targets[0] ?? "request";
+function subject(r, actions3) {
+  const target2 = targetOf(r, actions3);
   if (target2 === "message") return "Email API messages";
   if (target2 === "delivery") {
     const event = r.event && r.event !== "*" && `of ${r.event}`;
@@ -5551,7 +5553,7 @@ function which(r) {
   ];
   return parts2.filter(Boolean).join(", ") || "all";
 }
-function what(r, actions) {
+function what(r, actions3) {
   const more = [
     r.status && String(r.status),
     r.retry_after && `Retry-After: ${r.retry_after}`,
@@ -5561,7 +5563,7 @@ function what(r, actions) {
     r.after_processing && "after processing",
     r.body && `“${r.body.slice(0, 60)}”`
   ];
-  return [actions.find((a18) => a18.action === r.action)?.label ?? r.action, ...more.filter(Boolean)].join(", ");
+  return [actions3.find((a18) => a18.action === r.action)?.label ?? r.action, ...more.filter(Boolean)].join(", ");
 }
 var askedIn = (params) => ({
   action: "status",
@@ -5657,7 +5659,7 @@ function Forms({ plan, edited, edit, add, change }) {
     testAddresses(info?.test_addresses ?? [])
   ];
 }
-var RuleRow = ({ r, actions, change, edit }) => li8(
+var RuleRow = ({ r, actions: actions3, change, edit }) => li8(
   { class: r.enabled ? "" : "off" },
   createElement(Tick, {
     kind: "switch",
@@ -5670,8 +5672,8 @@ var RuleRow = ({ r, actions, change, edit }) => li8(
   }),
   div20(
     { class: "rule" },
-    div20(strong9(about3(r, actions)), span19({ class: "dim" }, " · ", which(r))),
-    div20(what(r, actions))
+    div20(strong9(about3(r, actions3)), span19({ class: "dim" }, " · ", which(r))),
+    div20(what(r, actions3))
   ),
   chip(r.hits ? "warn" : "", r.hits ? "bolt" : "", `${r.hits} of ${r.calls} affected`),
   iconButton("page", `Edit rule ${r.id}`, () => edit(r), { title: "Edit" }),
@@ -5687,14 +5689,14 @@ var targets = [
   ["delivery", "Deliveries"],
   ["message", "Messages"]
 ];
-function ruleList({ data, action_details: actions }, change, edit) {
+function ruleList({ data, action_details: actions3 }, change, edit) {
   const account2 = accountFilter();
   const rules = data.filter((r) => !account2 || !r.account_id || String(r.account_id) === account2);
   const others = data.length - rules.length;
   return [
     rules.length ? ul8(
       { class: "rules" },
-      rules.map((r) => createElement(RuleRow, { key: r.id, r, actions, change, edit }))
+      rules.map((r) => createElement(RuleRow, { key: r.id, r, actions: actions3, change, edit }))
     ) : empty("bolt", "No faults", "Add a ready-made rule above, or your own rule below."),
     others > 0 && p17({ class: "dim" }, `${counted(others, "rule")} of other accounts ${others === 1 ? "is" : "are"} not shown.`)
   ];
@@ -5769,9 +5771,9 @@ function selectionFields({ f, field, select: select3 }) {
     field("times", "Times", { type: "number", min: 0, hint: "no limit" })
   );
 }
-function RuleForm({ rule, title, plan: { action_details: actions, operations }, events, send: send2, cancel }) {
+function RuleForm({ rule, title, plan: { action_details: actions3, operations }, events, send: send2, cancel }) {
   const { info } = useSession();
-  const [target2, setTarget] = useState(targetOf(rule, actions));
+  const [target2, setTarget] = useState(targetOf(rule, actions3));
   const values = useValues2(rule);
   const { f, put: put2, field, select: select3, pick } = values;
   const hooks = useWebhooks().data?.data ?? [];
@@ -5782,8 +5784,8 @@ function RuleForm({ rule, title, plan: { action_details: actions, operations }, 
   useEffect(() => {
     if (cancel) el.current?.focus();
   }, []);
-  const of = (target3) => actions.filter((a18) => a18.targets.includes(target3));
-  const action = actions.find((a18) => a18.action === f.action);
+  const of = (target3) => actions3.filter((a18) => a18.targets.includes(target3));
+  const action = actions3.find((a18) => a18.action === f.action);
   const fields2 = (action?.fields ?? []).filter((name4) => target2 === "request" || !action?.request_fields.includes(name4));
   const choose2 = (s) => {
     setTarget(s);
@@ -5836,7 +5838,7 @@ function faultOf(target2, f, fields2) {
 }
 function Settings({ seed, lookup, change }) {
   const [typed, setTyped] = useState("");
-  const reseed = (body) => change(() => call("PUT", "/faults/seed", `{"seed":${body}}`), "The seed was set, and all counts were reset.");
+  const reseed = (body2) => change(() => call("PUT", "/faults/seed", `{"seed":${body2}}`), "The seed was set, and all counts were reset.");
   const submit = submits(() => reseed(typed || String(seed)));
   return section5(
     { class: "stack2", "aria-label": "Settings" },
@@ -5996,16 +5998,16 @@ function useUnread() {
   }, []);
   return { count: read2.count, version: read2.version };
 }
-function unreadOf(rows) {
+function unreadOf(rows2) {
   let at = -1;
-  rows?.forEach((m, n) => {
+  rows2?.forEach((m, n) => {
     if (m?.id === read2.mark.id && m.time === read2.mark.time) at = n;
   });
   const late = (m, n) => at < 0 ? (m?.time ?? "~") > read2.mark.time : n < at;
   const is = (m, n) => late(m, n) && !(m && read2.opened.has(name3(m)));
-  let count = at < 0 ? rows?.length ?? 0 : at;
+  let count = at < 0 ? rows2?.length ?? 0 : at;
   const last2 = count;
-  rows?.forEach((m, n) => {
+  rows2?.forEach((m, n) => {
     if (n < last2 && !is(m, n)) count--;
   });
   return { is, count };
@@ -6069,17 +6071,13 @@ var row7 = (m, current, unread2) => a13(
     m.sent_by !== "email_api" && span21({ class: "dim kind" }, kind(m))
   )
 );
-var exports = [
-  { value: "json", label: "All messages as JSON" },
-  { value: "zip", label: "All messages as .eml files", note: "zip" }
-];
-function useMarks(rows, all) {
+function useMarks(rows2, all) {
   const { version } = useUnread();
-  const unread2 = useMemo(() => unreadOf(rows), [rows, version]);
+  const unread2 = useMemo(() => unreadOf(rows2), [rows2, version]);
   useEffect(() => {
-    if (rows && all) setUnread(unread2.count);
-  }, [rows, all, unread2]);
-  const newest2 = rows?.[0];
+    if (rows2 && all) setUnread(unread2.count);
+  }, [rows2, all, unread2]);
+  const newest2 = rows2?.[0];
   return {
     ...unread2,
     markAll: all && unread2.count > 0 && newest2 && iconButton("check", "Mark all as read", () => markAllRead(newest2))
@@ -6106,25 +6104,7 @@ function Inbox({ id, tab }) {
     count: list.total,
     open: !!id,
     home: link("inbox"),
-    side: [
-      a13(
-        {
-          class: "button quiet",
-          href: link("inbox/latest"),
-          "aria-current": id === "latest" ? "true" : void 0,
-          title: "Always show the latest message"
-        },
-        "Follow"
-      ),
-      unread2.markAll,
-      list.total > 0 && createElement(Menu, {
-        label: "Export",
-        sign: "out",
-        bare: true,
-        items: exports,
-        onPick: (kind2) => Object.assign(document.createElement("a"), { href: href(`/outbox.${kind2}${query}`), download: "" }).click()
-      })
-    ],
+    side: [follow(id === "latest"), unread2.markAll, list.total > 0 && createElement(Export, { query })],
     tools: createElement(Search, { search, label: "Search subject, address, state" }),
     list: [
       createElement(Rows, {
@@ -6156,20 +6136,40 @@ function Inbox({ id, tab }) {
       at: id === "latest" ? "latest" : open2,
       summary: opened,
       next: id === "latest" ? "latest" : adjacent(list.rows, open2)
-    }) : search.query.includes("@") && list.total ? createElement(Why, { q: search.query }) : empty(
-      "inbox",
-      "No message selected",
-      "Choose a message, or press ",
-      kbd2("j"),
-      ". Or ",
-      a13({ href: "#/inbox/latest" }, "follow the latest"),
-      "."
-    )
+    }) : search.query.includes("@") && list.total ? createElement(Why, { q: search.query }) : noneOpen()
   });
 }
-function adjacent(rows, id) {
-  const n = rows?.findIndex((m) => m?.id === id) ?? -1;
-  return n < 0 ? "" : (rows?.[n + 1] ?? rows?.[n - 1])?.id ?? "";
+var follow = (on) => a13(
+  {
+    class: "button quiet",
+    href: link("inbox/latest"),
+    "aria-current": on ? "true" : void 0,
+    title: "Always show the latest message"
+  },
+  "Follow"
+);
+var Export = ({ query }) => createElement(Menu, {
+  label: "Export",
+  sign: "out",
+  bare: true,
+  items: [
+    { value: "json", label: "All messages as JSON" },
+    { value: "zip", label: "All messages as .eml files", note: "zip" }
+  ],
+  onPick: (kind2) => Object.assign(document.createElement("a"), { href: href(`/outbox.${kind2}${query}`), download: "" }).click()
+});
+var noneOpen = () => empty(
+  "inbox",
+  "No message selected",
+  "Choose a message, or press ",
+  kbd2("j"),
+  ". Or ",
+  a13({ href: "#/inbox/latest" }, "follow the latest"),
+  "."
+);
+function adjacent(rows2, id) {
+  const n = rows2?.findIndex((m) => m?.id === id) ?? -1;
+  return n < 0 ? "" : (rows2?.[n + 1] ?? rows2?.[n - 1])?.id ?? "";
 }
 function Opened7({ id, at, tab, summary: summary4, next }) {
   const [fired, setFired] = useState(0);
@@ -6195,17 +6195,7 @@ function Opened7({ id, at, tab, summary: summary4, next }) {
         span21({ class: "dim" }, `<${m.from_email}> to `),
         bdi(seen(m.to))
       ),
-      p19(
-        { class: "meta" },
-        state4(m),
-        marks(m),
-        m.campaign_id ? createElement(Named, { kind: "campaign", id: m.campaign_id }) : m.workflow_id ? createElement(Named, { kind: "workflow", id: m.workflow_id }) : span21(kind(m)),
-        m.bounce_category && span21({ class: "mono" }, m.bounce_category),
-        m.list_id ? createElement(Named, { kind: "list", id: m.list_id, at: m.contact_id ? `/${m.contact_id}` : "" }) : null,
-        m.template_id ? createElement(Named, { kind: "template", id: m.template_id }) : null,
-        span21({ class: "id" }, m.id, createElement(Copy, { value: m.id, label: "Copy message id" }), download(m.id)),
-        when(m.time)
-      ),
+      meta(m),
       createElement(Actions2, { m, next })
     ),
     createElement(Tabs, {
@@ -6231,10 +6221,21 @@ function Opened7({ id, at, tab, summary: summary4, next }) {
     })
   );
 }
+var meta = (m) => p19(
+  { class: "meta" },
+  state4(m),
+  marks(m),
+  m.campaign_id ? createElement(Named, { kind: "campaign", id: m.campaign_id }) : m.workflow_id ? createElement(Named, { kind: "workflow", id: m.workflow_id }) : span21(kind(m)),
+  m.bounce_category && span21({ class: "mono" }, m.bounce_category),
+  m.list_id ? createElement(Named, { kind: "list", id: m.list_id, at: m.contact_id ? `/${m.contact_id}` : "" }) : null,
+  m.template_id ? createElement(Named, { kind: "template", id: m.template_id }) : null,
+  span21({ class: "id" }, m.id, createElement(Copy, { value: m.id, label: "Copy message id" }), download(m.id)),
+  when(m.time)
+);
 var onList = (m) => !!m.contact_id && m.sent_by !== "transactional";
 function Acts2({ ids, query = "", links, onList: onList2, after, gone = after }) {
   const { info } = useSession();
-  const acts2 = (action, body = {}) => act(query, { action, ids, ...body }).then(action === "delete" ? gone : after);
+  const acts2 = (action, body2 = {}) => act(query, { action, ids, ...body2 }).then(action === "delete" ? gone : after);
   return [
     press("eye", "Open", () => acts2("open"), key("o")),
     links ? links.length > 0 && createElement(Menu, {
@@ -6637,13 +6638,6 @@ function Opened8({ id, tab, summary: summary4 }) {
   if (error) return empty("warn", "Not found", error);
   if (!r) return loading();
   const target2 = r.path + (r.query ? "?" + r.query : "");
-  const caller = `user ${r.user_id} of account ${r.account_id}${r.read_only ? ", read-only" : ""}`;
-  const cut = new Blob([r.body ?? ""]).size >= loggedBody;
-  const resend = () => attempt(
-    () => call("POST", `/requests/${id}/resend`),
-    (again) => again ? [`Sent again. The response has the status ${again.status}.`, ["Request", `#/requests/${again.id}`]] : ["Sent again. The connection was lost."]
-  );
-  const rule = new URLSearchParams(r.operation ? { operation: r.operation } : { method: r.method, path: r.path });
   return article9(
     header10(
       { class: "head" },
@@ -6652,36 +6646,13 @@ function Opened8({ id, tab, summary: summary4 }) {
         { class: "meta" },
         outcome2(r),
         r.operation ? span23({ class: "mono" }, r.operation) : span23("unknown operation"),
-        span23(r.user_id ? caller : "unknown token"),
+        span23(r.user_id ? caller(r) : "unknown token"),
         when(r.time, true),
         span23(took(r.duration_ms)),
         r.fault && a15({ href: "#/faults" }, `fault rule ${r.fault}`),
         idOf(r.id, "Copy request id")
       ),
-      createElement(
-        Doing,
-        { label: "Actions", class: "actions" },
-        cut ? span23({ class: "dim" }, "The log contains only the beginning of the body.") : [
-          createElement(Copy, {
-            value: curl(r.method, base + target2, ['"Authorization: Bearer $TOKEN"'], r.body),
-            label: "Copy as a curl command, with the token in $TOKEN",
-            text: "Copy as curl"
-          }),
-          createElement(Copy, {
-            value: () => goOf(r),
-            label: "Copy as a Go program, with the token in $TOKEN",
-            text: "Copy as Go"
-          }),
-          press("retry", "Send again", resend, {
-            title: r.user_id ? `Send as ${caller}` : "Send without a token, because the token of this request is unknown"
-          })
-        ],
-        a15(
-          { class: "button", href: `#/faults?${rule}`, title: "Make a fault rule for requests like this one" },
-          icon("bolt"),
-          "Make a rule"
-        )
-      )
+      actions2(r, target2)
     ),
     wrong(r),
     unread(r),
@@ -6690,22 +6661,7 @@ function Opened8({ id, tab, summary: summary4 }) {
       value: tab,
       onChange: (t) => go(link(`requests/${id}/${t}`)),
       tabs: [
-        {
-          id: "body",
-          label: "Body",
-          panel: () => r.body ? [
-            div24(
-              { class: "bar" },
-              span23({ class: "dim" }, `${num(r.body.length)} characters`),
-              createElement(Copy, { value: r.body, label: "Copy body", text: "Copy" })
-            ),
-            json(r.body, true)
-          ] : empty(
-            "list",
-            "No body",
-            r.operation && r.status < 400 ? "The request had no body." : "The request had no body, or was rejected before the body was read."
-          )
-        },
+        { id: "body", label: "Body", panel: () => body(r) },
         {
           id: "query",
           label: "Query",
@@ -6720,6 +6676,50 @@ function Opened8({ id, tab, summary: summary4 }) {
     })
   );
 }
+var caller = (r) => `user ${r.user_id} of account ${r.account_id}${r.read_only ? ", read-only" : ""}`;
+function actions2(r, target2) {
+  const rule = new URLSearchParams(r.operation ? { operation: r.operation } : { method: r.method, path: r.path });
+  return createElement(
+    Doing,
+    { label: "Actions", class: "actions" },
+    new Blob([r.body ?? ""]).size >= loggedBody ? span23({ class: "dim" }, "The log contains only the beginning of the body.") : [
+      createElement(Copy, {
+        value: curl(r.method, base + target2, ['"Authorization: Bearer $TOKEN"'], r.body),
+        label: "Copy as a curl command, with the token in $TOKEN",
+        text: "Copy as curl"
+      }),
+      createElement(Copy, {
+        value: () => goOf(r),
+        label: "Copy as a Go program, with the token in $TOKEN",
+        text: "Copy as Go"
+      }),
+      press("retry", "Send again", () => resend(r.id), {
+        title: r.user_id ? `Send as ${caller(r)}` : "Send without a token, because the token of this request is unknown"
+      })
+    ],
+    a15(
+      { class: "button", href: `#/faults?${rule}`, title: "Make a fault rule for requests like this one" },
+      icon("bolt"),
+      "Make a rule"
+    )
+  );
+}
+var resend = (id) => attempt(
+  () => call("POST", `/requests/${id}/resend`),
+  (again) => again ? [`Sent again. The response has the status ${again.status}.`, ["Request", `#/requests/${again.id}`]] : ["Sent again. The connection was lost."]
+);
+var body = (r) => r.body ? [
+  div24(
+    { class: "bar" },
+    span23({ class: "dim" }, `${num(r.body.length)} characters`),
+    createElement(Copy, { value: r.body, label: "Copy body", text: "Copy" })
+  ),
+  json(r.body, true)
+] : empty(
+  "list",
+  "No body",
+  r.operation && r.status < 400 ? "The request had no body." : "The request had no body, or was rejected before the body was read."
+);
 function unread(r) {
   const [events, fields2] = [true, false].map(
     (wanted) => (r.unknown_fields ?? []).filter((name4) => name4.startsWith("events[]: ") === wanted)
@@ -7235,14 +7235,14 @@ function useFocusBack() {
   }, []);
 }
 function moveTo(step2) {
-  const rows = (
+  const rows2 = (
     /** @type {HTMLAnchorElement[]} */
     [...document.querySelectorAll(".rows a")]
   );
-  const focused = rows.findIndex((r) => r === document.activeElement);
-  const now2 = focused >= 0 && step2 ? focused : rows.findIndex((r) => r.getAttribute("aria-current") === "true");
+  const focused = rows2.findIndex((r) => r === document.activeElement);
+  const now2 = focused >= 0 && step2 ? focused : rows2.findIndex((r) => r.getAttribute("aria-current") === "true");
   const top = () => document.querySelector(".rows")?.getBoundingClientRect().top ?? 0;
-  const row10 = now2 < 0 ? rows.find((r) => r.getBoundingClientRect().top >= top()) : rows[Math.min(rows.length - 1, Math.max(0, now2 + step2))];
+  const row10 = now2 < 0 ? rows2.find((r) => r.getBoundingClientRect().top >= top()) : rows2[Math.min(rows2.length - 1, Math.max(0, now2 + step2))];
   if (!row10) return;
   if (step2) go(row10.hash);
   row10.focus({ preventScroll: true });
