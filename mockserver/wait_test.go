@@ -133,6 +133,14 @@ func TestWaitRoute(t *testing.T) {
 	})
 }
 
+// TestInvalidWaitFilter: the error for a filter of other records names only filters that a wait accepts.
+func TestInvalidWaitFilter(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	a := p.do("POST", "/_mock/wait", `{"for":"request","to":"ada@example.org"}`)
+	assert.Equal(t, 422, a.status)
+	assert.Contains(t, a.text, "must be one of account_id, method, operation, search, status")
+}
+
 // A wait or drain of one account does not wait for the receiver of another account.
 func TestWaitForOneAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -88,7 +88,7 @@ func (l listing[V, T]) params() (out []param) {
 	return append(out, listParams()...)
 }
 
-// selectors returns the parameters that select records for an action or a file: the filters and the search.
+// selectors returns the parameters that select records for an action, a file or a wait: the filters and the search.
 func (l listing[V, T]) selectors() []param { return l.params()[:len(l.filters)+1] }
 
 // selected yields the records that a request selects, newest first.

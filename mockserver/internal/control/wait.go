@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -141,8 +140,7 @@ func waitForRecords[V, T, R any](
 	if in.Drain != nil {
 		return nil, apierror.Invalid("must not be set if `for` is set", "body", "drain")
 	}
-	filters := slices.DeleteFunc(l.params(), func(p param) bool { return p.name == "limit" || p.name == "before" })
-	q, err := check(filters, in.values(), false, "body", "filter")
+	q, err := check(l.selectors(), in.values(), false, "body", "filter")
 	if err != nil {
 		return nil, err
 	}
