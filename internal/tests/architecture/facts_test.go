@@ -140,15 +140,15 @@ var facts = map[string][]place{
 	},
 	"the version of TypeScript that checks types": {
 		{".ci/steps", `typescript=typescript@(\S+)`},
-		{".ci/generators", `compiler=typescript@(\S+)`},
+		{".ci/other-generators/run", `compiler=typescript@(\S+)`},
 	},
 	"the version of TypeScript that generators require": {
 		{"npm/package.json", `"typescript": "(\S+?)"`},
-		{".ci/generators", ` typescript@(\S+) @types/node`},
+		{".ci/other-generators/run", ` typescript@(\S+) @types/node`},
 	},
 	"the version of openapi-typescript": {
 		{"npm/package.json", `"openapi-typescript": "(\S+?)"`},
-		{".ci/generators", ` openapi-typescript@(\S+)`},
+		{".ci/other-generators/run", ` openapi-typescript@(\S+)`},
 	},
 	"the header with the signature": {
 		{"openapi.yaml", `Signature: name: (\S+) in: header`},
