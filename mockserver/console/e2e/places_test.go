@@ -188,7 +188,7 @@ func TestCampaigns(t *testing.T) {
 	p.until(`document.querySelector('dialog [name="sender.email"]').value === 'hello@harbour.example'`) // the last sender
 	p.press(kb.Escape)
 	p.click(".detail button", "Schedule")
-	p.click("dialog button", "Schedule").says(".head", "is sent in 59:")
+	p.click("dialog button", "Schedule").says(".head", "is sent in 59:").says(".detail", "To send it, advance the clock.")
 	w.check(w.srv.Advance(t.Context(), 2*time.Hour))
 	p.says(".detail .chip", "delivered")
 	p.says(".shares", "Sent4", "Bounced125 %", "Opened125 %")
@@ -200,6 +200,9 @@ func TestCampaigns(t *testing.T) {
 	p.goTo("#/campaigns")
 	p.click("strong", "Autumn")
 	p.click(".detail a", "Events").says(".rows", "Campaign.Sent", "Email.ReportedAsSpam")
+	none, err := w.sdk.Campaigns.Send(t.Context(), w.draft(w.list("Empty").ID, "None", client.MessageContent{Subject: "S", Text: "T"}).ID)
+	w.check(err)
+	p.goTo(fmt.Sprintf("#/campaigns/%d", none.ID)).says(".detail", "No contact on the list could receive it.")
 }
 
 // TestWorkflows: a workflow can be created, activated and deactivated. An active workflow sends email.
@@ -217,7 +220,7 @@ func TestWorkflows(t *testing.T) {
 	p.pickIn("dialog [name='content.template_id']", "201")
 	p.until(`!document.querySelector('dialog [name="content.html"]')`)
 	p.click("dialog button", "Create workflow").says(".rows", "inactive")
-	p.click("strong", "Second")
+	p.click("strong", "Second").says(".detail", "Activate it, and then add a contact to its list.")
 	p.click("button", "Activate")
 	p.until(`document.querySelector('.detail .chip')?.textContent === 'active'`) // "inactive" contains it
 	w.join(101, reader("new@example.org", "Ada"))

@@ -7,7 +7,7 @@ import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
 import { resultText } from './recipients.js';
 import { Rows, rowLink } from './rows.js';
-import { choicesOf, state } from './sendingstatus.js';
+import { choicesOf, state, unsent } from './sendingstatus.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
 import { stored } from './stored.js';
 import { Filled, mergeTags } from './templates.js';
@@ -185,7 +185,7 @@ function Opened({ kind, id, tab }) {
       h(Actions, { kind, s, reload }),
     ),
     s.outcome.sent > 0 && h(CameOf, { o: s.outcome }),
-    h(Got, { kind, id, sent: s.outcome.sent }),
+    h(Got, { kind, s }),
     kind === 'campaign' &&
       s.status !== 'delivered' && [s.list_id ? h(Reach, { list: s.list_id }) : null, h(Content, { id, tab })],
   );
@@ -223,19 +223,14 @@ const acts = m =>
     .filter(([is]) => is)
     .map(([, ...shown]) => shown);
 
-/** The recipients. @param {{kind: Kind, id: string, sent: number}} props */
-function Got({ kind, id, sent }) {
+/** The recipients. @param {{kind: Kind, s: Sending}} props */
+function Got({ kind, s }) {
+  const { sent } = s.outcome;
   const { data, error } = /** @type {Fetched<{data: Message[], total: number}>} */ (
-    useFetch(sent ? `/outbox?${kind}_id=${id}&limit=100` : '', ['message'])
+    useFetch(sent ? `/outbox?${kind}_id=${s.id}&limit=100` : '', ['message'])
   );
   if (error) return loadingFailed(error);
-  if (!sent)
-    return p(
-      { class: 'lead' },
-      kind === 'campaign'
-        ? 'Not sent yet. Send it now or schedule it.'
-        : 'Not sent yet. Add a contact to the workflow’s list.',
-    );
+  if (!sent) return p({ class: 'lead' }, unsent(kind, s));
   return section(
     { class: 'part' },
     h3('Recipients', span({ class: 'count' }, num(sent))),

@@ -3,17 +3,20 @@ import { chip } from './elements.js';
 /** @import { Kind, Sending } from './types.js' */
 
 /**
- * The tone and the icon of the chip, and its text if this is not the status.
- * @type {Record<Kind, Record<string, {tone: string, icon: string, text?: string}>>}
+ * The tone and the icon of the chip, its text if this is not the status, and a text if no message was sent.
+ * @type {Record<Kind, Record<string, {tone: string, icon: string, text?: string, unsent: string}>>}
  */
 const statuses = {
   campaign: {
-    incomplete: { tone: '', icon: 'page', text: 'draft' },
-    scheduled: { tone: 'warn', icon: 'clock' },
-    delivering: { tone: 'info', icon: 'send' },
-    delivered: { tone: 'ok', icon: 'check' },
+    incomplete: { tone: '', icon: 'page', text: 'draft', unsent: 'Not sent yet. Send it now or schedule it.' },
+    scheduled: { tone: 'warn', icon: 'clock', unsent: 'Not sent yet. To send it, advance the clock.' },
+    delivering: { tone: 'info', icon: 'send', unsent: 'No messages have been sent yet.' },
+    delivered: { tone: 'ok', icon: 'check', unsent: 'No contact on the list could receive it.' },
   },
-  workflow: { active: { tone: 'ok', icon: 'play' }, inactive: { tone: '', icon: 'pause' } },
+  workflow: {
+    active: { tone: 'ok', icon: 'play', unsent: 'Not sent yet. Add a contact to the workflow’s list.' },
+    inactive: { tone: '', icon: 'pause', unsent: 'Not sent yet. Activate it, and then add a contact to its list.' },
+  },
 };
 
 /** The statuses as choices. @param {Kind} kind @returns {[string, string][]} */
@@ -29,3 +32,6 @@ export function state(kind, { status }) {
   const { tone, icon, text } = statuses[kind][status] ?? { tone: 'info', icon: '' };
   return chip(tone, icon, text ?? status);
 }
+
+/** The text for a campaign or workflow that has not sent a message. @param {Kind} kind @param {Sending} s */
+export const unsent = (kind, { status }) => statuses[kind][status]?.unsent ?? 'No messages have been sent yet.';

@@ -2601,12 +2601,15 @@ function useReveal(box, open2, id, { each, height }) {
 // src/sendingstatus.js
 var statuses = {
   campaign: {
-    incomplete: { tone: "", icon: "page", text: "draft" },
-    scheduled: { tone: "warn", icon: "clock" },
-    delivering: { tone: "info", icon: "send" },
-    delivered: { tone: "ok", icon: "check" }
+    incomplete: { tone: "", icon: "page", text: "draft", unsent: "Not sent yet. Send it now or schedule it." },
+    scheduled: { tone: "warn", icon: "clock", unsent: "Not sent yet. To send it, advance the clock." },
+    delivering: { tone: "info", icon: "send", unsent: "No messages have been sent yet." },
+    delivered: { tone: "ok", icon: "check", unsent: "No contact on the list could receive it." }
   },
-  workflow: { active: { tone: "ok", icon: "play" }, inactive: { tone: "", icon: "pause" } }
+  workflow: {
+    active: { tone: "ok", icon: "play", unsent: "Not sent yet. Add a contact to the workflow’s list." },
+    inactive: { tone: "", icon: "pause", unsent: "Not sent yet. Activate it, and then add a contact to its list." }
+  }
 };
 var choicesOf = (kind2) => [
   ["", "All"],
@@ -2621,6 +2624,7 @@ function state(kind2, { status }) {
   const { tone: tone2, icon: icon2, text: text2 } = statuses[kind2][status] ?? { tone: "info", icon: "" };
   return chip(tone2, icon2, text2 ?? status);
 }
+var unsent = (kind2, { status }) => statuses[kind2][status]?.unsent ?? "No messages have been sent yet.";
 
 // src/stored.js
 function stored(name4) {
@@ -3453,7 +3457,7 @@ function Opened2({ kind: kind2, id, tab }) {
       createElement(Actions, { kind: kind2, s, reload })
     ),
     s.outcome.sent > 0 && createElement(CameOf, { o: s.outcome }),
-    createElement(Got, { kind: kind2, id, sent: s.outcome.sent }),
+    createElement(Got, { kind: kind2, s }),
     kind2 === "campaign" && s.status !== "delivered" && [s.list_id ? createElement(Reach, { list: s.list_id }) : null, createElement(Content, { id, tab })]
   );
 }
@@ -3484,17 +3488,14 @@ var acts = (m) => (
     [m.opens && !m.clicks, "ok", "eye", "opened"]
   ].filter(([is]) => is).map(([, ...shown3]) => shown3)
 );
-function Got({ kind: kind2, id, sent }) {
+function Got({ kind: kind2, s }) {
+  const { sent } = s.outcome;
   const { data, error } = (
     /** @type {Fetched<{data: Message[], total: number}>} */
-    useFetch(sent ? `/outbox?${kind2}_id=${id}&limit=100` : "", ["message"])
+    useFetch(sent ? `/outbox?${kind2}_id=${s.id}&limit=100` : "", ["message"])
   );
   if (error) return loadingFailed(error);
-  if (!sent)
-    return p7(
-      { class: "lead" },
-      kind2 === "campaign" ? "Not sent yet. Send it now or schedule it." : "Not sent yet. Add a contact to the workflow’s list."
-    );
+  if (!sent) return p7({ class: "lead" }, unsent(kind2, s));
   return section3(
     { class: "part" },
     h32("Recipients", span12({ class: "count" }, num(sent))),
