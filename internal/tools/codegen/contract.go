@@ -107,12 +107,12 @@ func (c *contract) schema(ref *openapi3.SchemaRef, description string) string {
 
 // literal writes a schema. A schema without rules allows any value.
 func (c *contract) literal(s *openapi3.Schema, description string) string {
-	kind, fields := c.kind(s)
-	if kind == "integer" && s.Min == nil {
+	typ, fields := c.typeOf(s)
+	if typ == "integer" && s.Min == nil {
 		fields = append(fields, "Min: math.MinInt64")
 	}
 	for _, keyword := range keywords(s) {
-		if field := c.field(s, kind, keyword, description); field != "" {
+		if field := c.field(s, typ, keyword, description); field != "" {
 			fields = append(fields, field)
 		}
 	}
@@ -120,8 +120,8 @@ func (c *contract) literal(s *openapi3.Schema, description string) string {
 }
 
 // field writes the rule of a keyword, or "" if the keyword has no effect on the validation.
-func (c *contract) field(s *openapi3.Schema, kind, keyword, description string) string {
-	switch kind + " " + keyword {
+func (c *contract) field(s *openapi3.Schema, typ, keyword, description string) string {
+	switch typ + " " + keyword {
 	case "object properties":
 		return "Properties: " + c.properties(s)
 	case "object additionalProperties":
@@ -161,7 +161,7 @@ func (c *contract) field(s *openapi3.Schema, kind, keyword, description string) 
 		return "AllOf: " + c.list(s.AllOf)
 	}
 	if !slices.Contains([]string{"type", "description", "default", "discriminator"}, keyword) && !strings.HasPrefix(keyword, "x-") {
-		c.fail(s.Origin, "the mock server validates no %s of type %q", keyword, kind)
+		c.fail(s.Origin, "the mock server validates no %s of type %q", keyword, typ)
 	}
 	return ""
 }
@@ -217,8 +217,8 @@ func keywords(s *openapi3.Schema) []string {
 	})
 }
 
-// kind returns the type of a schema and the Go fields for it.
-func (c *contract) kind(s *openapi3.Schema) (kind string, fields []string) {
+// typeOf returns the type of a schema and the Go fields for it.
+func (c *contract) typeOf(s *openapi3.Schema) (typ string, fields []string) {
 	words := s.Type.Slice()
 	if len(words) == 2 && words[1] == "null" {
 		words, fields = words[:1], []string{"Nullable: true"}

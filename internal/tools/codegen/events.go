@@ -2,33 +2,15 @@ package main
 
 import (
 	"bytes"
-	"embed"
 	"encoding/json"
-	"go/format"
 	"regexp"
 	"slices"
 	"strings"
-	"text/template"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"example.com/emailplatform/internal/tools/must"
 )
-
-//go:embed events.tmpl mock.tmpl reference.tmpl
-var templates embed.FS
-
-// execute executes a template and formats the result as Go code.
-func execute(name string, data any) []byte { return must.Get(format.Source(fill(name, data))) }
-
-func fill(name string, data any) []byte {
-	functions := template.FuncMap{
-		"general": general, "choices": choices, "anchor": anchor, "code": code, "codes": codes, "brief": brief, "rows": rowsOf,
-	}
-	var out bytes.Buffer
-	must.OK(must.Get(template.New("").Funcs(functions).ParseFS(templates, "*.tmpl")).ExecuteTemplate(&out, name, data))
-	return out.Bytes()
-}
 
 // general returns the events that come in the general envelope.
 func general(all []event) []event {
@@ -92,14 +74,4 @@ func choices(shapes []shape, fields ...string) (out []choice) {
 		}
 	}
 	return out
-}
-
-// mockFiles returns the files of the mock server that oapi-codegen does not write.
-func mockFiles(doc *document) map[string][]byte {
-	return map[string][]byte{
-		"api/events.gen.go":          execute("events", doc.events),
-		"contract/table.gen.go":      must.Get(contractTable(doc)),
-		"platform/operations.gen.go": execute("operations", doc.operations),
-		"samples/examples.gen.go":    execute("samples", doc.events),
-	}
 }
