@@ -179,6 +179,16 @@ var misfits = []struct {
 		path: "data.email.id", want: "a number or a string",
 	},
 	{
+		name:  "a string for an email",
+		event: "Email.Error", data: `{"email":"e1","error":"internal error; x"}`,
+		path: "data.email", want: "an object",
+	},
+	{
+		name:  "a string for the email of a contact",
+		event: "Email.Rejected", data: `{"email":"e1","contact":{"email":"a@b.c"},"reason":"spam"}`,
+		path: "data.email", want: "an object", recipient: "a@b.c",
+	},
+	{
 		name:  "a boolean for the id of a contact",
 		event: "Contact.Removed", data: `{"contact":{"id":true,"email":"a@b.c"},"list":{"id":1}}`,
 		path: "data.contact.id", want: "a number or a string", recipient: "a@b.c",

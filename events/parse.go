@@ -188,7 +188,7 @@ func (env *envelope) decisive(data Data) *jsonscan.Error {
 	mismatches := env.mismatches
 	if data != nil && len(mismatches) > 0 {
 		c := env.data
-		s := subject{isBounce: env.Name == NameEmailBounced}
+		s := subject{isBounce: env.Name == NameEmailBounced, hasEmail: sentBy(data) == SendingTypeEmailAPI}
 		mismatches = c.Isolate(func(c *jsonscan.Cursor) { s.read(c, "") })
 	}
 	if len(mismatches) == 0 {

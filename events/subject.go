@@ -16,6 +16,7 @@ type subject struct {
 	contact  ID
 	campaign ID
 	isBounce bool // read checks the bounce too, because its category determines the action
+	hasEmail bool // the field email is an object with the id, not an address
 }
 
 // subjectOf returns the values in data whose payload type is unknown, and nil for other data.
@@ -49,7 +50,7 @@ func (s *subject) read(c *jsonscan.Cursor, prefix string) {
 		case "bounce.category":
 			_ = c.String()
 		case "email":
-			if c.Peek() != '"' {
+			if c.Peek() != '"' || s.hasEmail {
 				s.read(c, path+".")
 			} else if address := c.String(); s.address == "" { // the flat copy of the transactional payload
 				s.address = address
