@@ -422,7 +422,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sent messages. The list does not contain messages that the Email API rejected. `search` covers the addresses, the subject, the text part and the visible text of the HTML, but not the targets of links. */
+        /** Sent messages. The list does not contain messages that the Email API rejected. `search` covers the sender, the recipient, the subject, the text part and the visible text of the HTML, but not the targets of links. */
         get: operations["getOutbox"];
         put?: never;
         post?: never;
