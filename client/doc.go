@@ -118,10 +118,10 @@
 //	Campaigns.Schedule                           the same, and the scheduled time, or GET
 //	any other write                              no error
 //
-// "Or GET" means that the client requests the resource if the response to the write does
-// not contain the listed value. If the second response does not contain the value
-// either, the error matches [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client
-// returns the resource together with the error.
+// In the table, "or GET" means that the response to the write may lack the value. The
+// client then requests the resource. If the second response lacks the value too, the
+// error matches [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client returns the
+// resource together with the error.
 //
 // The response to Campaigns.Schedule can contain another time than you requested. The client
 // accepts this in two cases:
@@ -200,9 +200,9 @@
 // idle HTTP/1 connection, net/http still resends the request on another connection. This is
 // safe, because net/http resends a request other than a GET only if it has written no byte.
 //
-// Over HTTP/2, the prevention has a cost. If a server rejects a request without processing
-// it, and the request has no body, the client must treat this rejection as a lost
-// connection.
+// Over HTTP/2, preventing this has a cost for requests without a body. If a server rejects
+// such a request without processing it, the client cannot distinguish the rejection from a
+// lost connection. Therefore, if the request is not repeatable, its outcome is unknown.
 //
 // # Pagination
 //
@@ -268,7 +268,7 @@
 // client stops waiting for the source one second later.
 //
 // Some of your callbacks run on another goroutine. If such a callback panics or calls
-// [runtime.Goexit] (for example, in testing.T.FailNow), the method of the client that
-// called it waits for its pending requests. Then the method panics or exits in the same way
-// on your goroutine.
+// [runtime.Goexit] (for example, in testing.T.FailNow), the client method that called the
+// callback first waits for the pending requests of the method. Then the method panics or
+// exits in the same way on your goroutine.
 package client

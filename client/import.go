@@ -120,8 +120,9 @@ type ImportFailure struct {
 // response, and the contact may have been deleted between the two requests. To prevent
 // this, set [ImportOptions].NoRepeat.
 //
-// If the source yields an address several times, ignoring letter case, Import keeps the
-// order, so the last imported value of each field replaces earlier values.
+// If the source yields the same address several times, in any letter case, Import
+// imports these contacts in the order of the source. Therefore, the last imported value
+// of each field replaces earlier values.
 //
 // An import limits its memory, unless a single contact exceeds the limits:
 //

@@ -53,11 +53,13 @@ func WithHeader(ctx context.Context, name, value string) context.Context {
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
-// WithMaxAttempts returns a copy of ctx that limits each call to n attempts,
-// including lookups that the platform rejects with 429. If n is 1 or negative, the
-// client does not retry. If n is 0, [RetryConfig.MaxAttempts] applies.
-// WithMaxAttempts does not apply to calls that a [TokenSource] makes. To limit the
-// duration of a call, use [context.WithTimeout].
+// WithMaxAttempts returns a copy of ctx that limits each call to n attempts. If n is
+// 1 or negative, the client does not retry. If n is 0, [RetryConfig.MaxAttempts]
+// applies.
+//
+// Unlike MaxAttempts, the limit n counts every attempt that the platform rejects
+// with 429, including rejected lookups. WithMaxAttempts does not apply to calls that
+// a [TokenSource] makes. To limit the duration of a call, use [context.WithTimeout].
 func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	o := optionsOf(ctx)
 	o.maxAttempts = n

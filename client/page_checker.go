@@ -64,15 +64,15 @@ func (c *pageChecker[T]) check(n int64, items []T, p Pagination) error {
 	return nil
 }
 
-// isLast reports whether a page is the last page. Three kinds of pages are the last page:
+// isLast reports whether a page is the last page, depending on its number of items:
 //
-//   - a short page, which has fewer items than a full page, if the iteration has then seen
-//     as many items as the response counts. If the response contains no count, a short page
-//     can be followed by others, so the iterator requests the next page.
-//   - an empty first page
-//   - any other empty page, if it follows a short or empty page, or if the iteration has
-//     seen as many items as the response counts. Otherwise, other pages may follow an empty
-//     page, because a platform may filter the items of a page.
+//   - For a full page, isLast returns false, so the iterator requests the next page.
+//   - A short page has fewer items than a full page. It is the last page if the iteration
+//     has now seen the total number of items. If the platform does not report this number,
+//     other pages may follow.
+//   - An empty page is the last page if it is the first page, if it follows a short or
+//     empty page, or if the iteration has seen the total number of items. Otherwise, other
+//     pages may follow, because a platform may filter the items of a page.
 func (c *pageChecker[T]) isLast(items []T, p Pagination) bool {
 	c.pages++
 	c.seen += len(items)

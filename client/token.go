@@ -172,10 +172,10 @@ func (t *tokens) setCurrent(cached *cachedToken) {
 	t.current.Store(cached)
 }
 
-// get returns a token, and calls the source if necessary. If rejected is not nil, the
-// platform has rejected this token, and get returns the result of a later call to the
-// source. This result may be the same token. Without a source, get always returns the
-// fixed token.
+// get returns a token, and calls the source if necessary. If the platform has rejected a
+// token, the caller passes it as rejected. Then get returns the result of a newer call to
+// the source than the call that returned the rejected token. Both calls may return the
+// same token. Without a source, get always returns the fixed token.
 func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, error) {
 	for {
 		cached := t.current.Load()

@@ -33,8 +33,9 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("events: %s: expected %s at offset %d", e.Path, e.Want, e.Offset)
 }
 
-// Parse decodes the body of a delivery. It recognizes the compliance and the general envelope
-// by their fields, so each event can have either.
+// Parse decodes the body of a delivery. Any event can have the compliance or the general
+// envelope (see "Payload types" in the package documentation), because Parse recognizes an
+// envelope by its fields.
 //
 // The error is a [*ParseError] if the body is not a JSON object or has no event
 // name. For other invalid fields, see "Errors" in the package documentation.

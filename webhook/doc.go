@@ -80,11 +80,13 @@
 //
 // # Maximum age
 //
-// [Options].MaxAge rejects old events. By default, there is no limit, because retries, the
-// webhook's rate limit and archived webhooks can delay a legitimate delivery for hours. A
-// deduplication store protects against replays without rejecting such deliveries. The limit does
-// not apply to an event without a readable time, because the platform would retry the event without
-// success until it is lost.
+// [Options].MaxAge rejects old events. By default, there is no limit, because a legitimate delivery
+// can be hours late. For example, the platform retries it, delays it to keep the webhook's rate
+// limit, or keeps it while the webhook is archived. A deduplication store protects against replays
+// without rejecting such deliveries.
+//
+// The limit does not apply to an event without a readable time. If the handler rejected such an
+// event, the platform would retry the delivery without success until the event is lost.
 //
 // # Limits
 //

@@ -24,8 +24,8 @@ type Options struct {
 
 	// Once deduplicates events. The default is a new MemoryOnce. If several processes
 	// receive the deliveries of a webhook, they need a shared store. If a faulty store
-	// returns true and nil from Do without a successful call to the function, the response
-	// is 500, so the platform retries the delivery.
+	// reports that it has handled an event (Do returns true and nil), although no call to
+	// your function succeeded, the response is 500, so the platform retries the delivery.
 	Once Once
 
 	// KeyPrefix is the prefix of all deduplication keys. If different handlers share a

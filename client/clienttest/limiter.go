@@ -16,8 +16,8 @@ const timeLimit = time.Minute
 
 // TestLookupLimiter tests all rules concurrently, and reports each result in a subtest. It calls newLimiter once for
 // each rule. The limiters can share storage, because each rule uses a different key in each run. A subtest fails if
-// it does not finish within a minute. A late slot may be caused by a busy machine, so after a late slot,
-// TestLookupLimiter tests the rule again, up to three times in total.
+// it does not finish within a minute. If a limiter starts a lookup later than the rule allows, the machine may be
+// busy. Therefore, TestLookupLimiter then tests the rule again, up to three times in total.
 func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
 	results := make([]chan error, len(rules))

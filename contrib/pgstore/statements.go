@@ -35,11 +35,11 @@ CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USI
 // in the meantime.
 //
 // After the handler, insertAndCommit inserts the key and commits. A handler must not end
-// the transaction itself, because then its writes would be committed without the key. To
-// detect such a handler, lockKey stores a random text, its parameter $2, in the setting
-// emailplatform.tx, which PostgreSQL resets when the transaction ends. If insertAndCommit
-// does not find this text in the setting, it inserts NULL instead of the key. This fails,
-// because the column is a primary key.
+// the transaction itself, because then its writes would be committed without the key. If
+// a handler has done so, insertAndCommit must fail. Therefore, lockKey stores a random
+// text, its parameter $2, in the setting emailplatform.tx. PostgreSQL resets this setting
+// when the transaction ends. If insertAndCommit does not find the text in the setting, it
+// inserts NULL instead of the key, and PostgreSQL rejects NULL in a primary key.
 //
 // If insertAndCommit cannot succeed, for example on a standby, lockKey returns the
 // reason, so the handler is not called. Otherwise each delivery would call the handler,

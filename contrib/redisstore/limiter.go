@@ -40,10 +40,12 @@ type LimiterOptions struct {
 	// Prefix is the prefix of all keys. The default is "emailplatform:".
 	Prefix string
 
-	// Lease is the time after which the slot of a crashed process is free. A running
-	// process renews its lease, but loses the slot if the process or Redis pauses for
-	// longer than the lease. A shorter lease frees slots sooner, and a longer lease
-	// tolerates longer pauses. The default is 5 seconds, and the minimum is 2 seconds.
+	// Lease is the time after which another process can make the next lookup if a
+	// process crashes during its lookup. A running process renews its lease. However,
+	// if the process or Redis pauses for longer than the lease, another process can
+	// make a lookup too early, so the platform may reject this lookup. A shorter lease
+	// shortens the wait after a crash, and a longer lease tolerates longer pauses. The
+	// default is 5 seconds, and the minimum is 2 seconds.
 	Lease time.Duration
 
 	// Key identifies the user and account that all callers of the limiter share. By
@@ -79,9 +81,11 @@ type limiter struct {
 }
 
 // NewLookupLimiter returns a [client.LookupLimiter] that all processes with the same
-// Redis server share. In all processes together, lookups for the same user and account
-// run in call order. The client identifies the user by its first token, unless
-// [LimiterOptions].Key is set. NewLookupLimiter panics if rdb is nil.
+// Redis server share. For each user and account, all processes together can make at
+// most one lookup per second. The lookups run in call order. By default, each client
+// identifies its user by the first token that the client used, so a refreshed token
+// keeps the same limit. To identify the user in another way, set
+// [LimiterOptions].Key. NewLookupLimiter panics if rdb is nil.
 //
 // A lookup needs about four calls to Redis, regardless of the length of the queue,
 // because a waiting caller calls Redis again only when its slot may be free. If several
