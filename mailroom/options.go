@@ -15,10 +15,10 @@ import (
 // are good defaults.
 type Options struct {
 	// OnNotice is called for each notice, in a transaction of the store, which ctx carries.
-	// If OnNotice returns an error or panics, the transaction is rolled back. Therefore
-	// writes in the transaction happen exactly once, but other effects can happen again.
-	// The Room calls OnNotice again after a pause, which begins with 2 s and doubles up to
-	// one hour.
+	// If OnNotice returns an error or panics, the transaction is rolled back, and the Room
+	// calls OnNotice again after a pause. Therefore, writes in the transaction happen
+	// exactly once, but other effects can happen again. The pause begins with 2 s and
+	// doubles up to one hour.
 	//
 	// OnNotice must be safe for concurrent use. It must not call the platform, because the
 	// transaction stays open during the call, and it must not call [Room.Close], which waits
@@ -39,8 +39,12 @@ type Options struct {
 	Events []events.Name
 
 	// List is the name of a list for emails without a ListID. The Room creates the list and
-	// accepts its policy. Do not add contacts to this list. While the list is empty, only
-	// the suppression list causes rejections. By default, emails have no list.
+	// accepts its policy. By default, emails have no list.
+	//
+	// For an email without a list, the platform uses the newest contact with the address in
+	// any list. If this contact has unsubscribed, for example from a newsletter, the
+	// platform can reject the email. With an empty list, only the suppression list causes
+	// rejections. Therefore, do not add contacts to List.
 	List string
 
 	// Workers is the number of concurrent requests to send. The default is 4.

@@ -96,9 +96,9 @@ func (r *Room) start() {
 // queue must call Work again later in two cases:
 //
 //   - If wait is positive, the item has more work to do. Call Work after this time.
-//   - If err is not nil, Work could not finish. The error is from the store,
-//     [ErrNotConnected], [ErrClosed] or the end of ctx, so a later call can succeed, for
-//     example in another process.
+//   - If err is not nil, Work could not finish. The error is [ErrNotConnected],
+//     [ErrClosed], an error of ctx or an error of the store. A later call can succeed,
+//     for example in another process.
 //
 // Do not call Work for an item whose kind has no work, for example a suppressed address,
 // because each call returns an error.

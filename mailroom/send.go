@@ -16,15 +16,17 @@ const (
 )
 
 // Send sends an email immediately, without a key, so the caller must handle
-// [client.ErrOutcomeUnknown]. Send sends nothing and returns one of these errors:
+// [client.ErrOutcomeUnknown]. In four cases, Send returns an error without sending the
+// email:
 //
-//   - [ErrNotConnected], if the Room was not started, or does not connect before ctx
-//     ends. Send waits until the Room has connected.
-//   - [ErrSuppressed], if the suppression list contains the address.
-//   - [ErrClosed] after Close.
+//   - [ErrNotConnected]: ctx ended before the Room connected. Send waits until the Room
+//     has connected, which requires [Room.Start].
+//   - [ErrSuppressed]: the suppression list contains the address.
+//   - [ErrClosed]: Close was called.
+//   - an error of the store: Send could not read the suppression list.
 //
-// Other errors come from [client.Emails.Send]. Send takes at most [Options].SendTimeout,
-// and Close waits for it.
+// Other errors come from [client.Emails.Send]. The request takes at most
+// [Options].SendTimeout, and Close waits for Send.
 func (r *Room) Send(ctx context.Context, email client.EmailSubmission) (sent client.SubmittedEmail, err error) {
 	if err := r.beginCall(); err != nil {
 		return sent, err
