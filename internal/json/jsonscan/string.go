@@ -42,9 +42,10 @@ func (c *Cursor) own(s string) string {
 }
 
 // copied returns a copy of s. Each string has memory of its own, because a program that keeps one
-// string would otherwise keep the whole text. However, if the whole text is at least as long as the table of
-// recent strings, a repeated short string, such as a tag, shares memory with its last
-// occurrence.
+// string would otherwise keep the whole text. However, a repeated short string, such as a tag,
+// shares memory with its last occurrence, which copied finds in a table of recent strings. For a
+// text that is shorter than this table, the table would need more memory than it saves, so copied
+// does not use it.
 func (c *Cursor) copied(s string) string {
 	const table = 1 << 10 // bytes
 	if len(s) == 0 || len(s) > 16 || len(c.text) < table {

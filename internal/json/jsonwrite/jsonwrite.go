@@ -2,7 +2,8 @@
 //
 // A [Writer] appends values to a buffer. A caller need not check for errors between
 // writes, because [Writer.Err] returns the path of the first value that cannot be
-// encoded. Such a value is text that is not UTF-8, or a missing list.
+// encoded: text that is not UTF-8, a nil slice, or a value that the caller reported with
+// [Writer.Fail].
 //
 // # What it writes
 //

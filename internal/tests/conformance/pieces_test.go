@@ -63,9 +63,9 @@ var pieceList = sync.OnceValues(func() ([]piece, error) {
 	return pieces, nil
 })
 
-// TestPieces checks that the quotations cover the whole documents, in order. With -update, it replaces the quotations of
-// changed sentences. The text between two other quotations is a changed sentence. A new sentence needs a new line, because
-// the test that proves it must name its id.
+// TestPieces checks that the quotations in pieces.txt cover the whole documents, in order. With -update, it replaces the
+// quotation of a changed sentence with the text that the document contains between the quotations before and after it. For
+// a new sentence, add a line to pieces.txt, because the test that proves the sentence must name the id of this line.
 func TestPieces(t *testing.T) {
 	pieces, err := pieceList()
 	require.NoError(t, err)

@@ -31,8 +31,8 @@
 //   - All random values depend only on the seed of the plan. Ids, secrets and jitter come
 //     from [testing/cryptotest] with this seed. Each other value, for example a latency,
 //     is calculated from the seed and the name of the value (type chance), and not from
-//     the number of values that were drawn before. Therefore, if rapid omits a step of
-//     the plan, the values of the other steps stay the same.
+//     the number of values that were drawn before. Therefore, when rapid omits a step to
+//     shorten a failing plan, the values of the other steps stay the same.
 //   - Arrivals of bytes, requests and wake-ups almost never happen at the same virtual
 //     nanosecond, so their times determine their order.
 //   - If net/http wakes several goroutines at the same time, they run in a fixed order,

@@ -124,9 +124,11 @@ func about(name string, err error) error {
 
 // variable returns the environment variable that sets a flag. Containers need variables,
 // because the flags in an image are fixed. Secrets need them, because other users can
-// read the flags of a process. Commands that share a flag share its variable. Flags that
-// print something have no variable: for example, MOCKSERVER_VERSION often contains the
-// release to install.
+// read the flags of a process. Commands that share a flag share its variable.
+//
+// The flags version and list print something, so they have no variable. For example,
+// MOCKSERVER_VERSION often contains the release to install. If this variable set the flag
+// version, the command would print its version and exit.
 func (f *flagSet) variable(name string) string {
 	switch name {
 	case "version", "list":
