@@ -55,7 +55,9 @@ func TestNoServer(t *testing.T) {
 			id := w.send("ada@example.org", "Your order is on its way", order)
 			p := open(t, w.srv.URL(), "#/inbox/"+id, view{width, "light"})
 			p.says(".actions", "Bounce")
+			sending := open(t, w.srv.URL(), "#/lists", view{width, "light"})
 			w.srv.Close()
+			sending.goTo("#/trigger").says("main", "The server does not respond.")
 			p.says("[role=alert]", "No server")
 			p.until(`document.querySelector('[role=alert]').getBoundingClientRect().right <= innerWidth &&
 				document.querySelector('[role=alert] p').checkVisibility()`)
@@ -75,6 +77,7 @@ func TestNoServer(t *testing.T) {
 			w.check(err)
 			w.check(res.Body.Close())
 			p.says(".rows", "/lists")
+			sending.says("main", "Set new id and time")
 		})
 	}
 }

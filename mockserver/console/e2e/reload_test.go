@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"testing"
 
 	"example.com/emailplatform/mockserver"
@@ -43,6 +44,25 @@ func TestChangesInOneSecond(t *testing.T) {
 	eval[bool](p, `release()`)
 	p.says(".rows", "During the reload", "The last")
 	p.equal(p.text(".list header .count"), "303")
+}
+
+// TestNewWhileLoadingAPage: a message that arrives while a page far down the list is loaded moves each record by one place.
+func TestNewWhileLoadingAPage(t *testing.T) {
+	w := newWorld(t)
+	for n := range 600 {
+		w.send("ada@example.org", fmt.Sprintf("Message %d", n+1), order)
+	}
+	p := open(t, w.srv.URL(), "#/inbox", desk)
+	p.says(".list header .count", "600")
+	eval[bool](p, `hold('/outbox?')`)
+	p.until(`document.querySelector('.rows').scrollTop = 30000`)
+	p.until(`window.release`)
+	w.send("ada@example.org", "Message 601", order)
+	p.says(".list header .count", "601")
+	eval[bool](p, `release()`)
+	p.equal(p.text(".list header .count"), "601")
+	p.until(`[...document.querySelectorAll('.rows li strong')].some(e => e.closest('li').ariaPosInSet > 300)`)
+	p.until(`[...document.querySelectorAll('.rows li strong')].every(e => e.textContent.endsWith('Message ' + (602 - e.closest('li').ariaPosInSet)))`)
 }
 
 // TestResponsesOutOfOrder: the response of a reload does not replace the response of a later reload.

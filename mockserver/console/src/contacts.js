@@ -8,7 +8,7 @@ import { setParams, go, link, useParam, useSearch } from './place.js';
 import { Rows, rowLink } from './rows.js';
 import { Selected, useSelection } from './selection.js';
 import { whenUnix } from './time.js';
-import { attempt, Doing } from './actions.js';
+import { attempt, Doing, toast } from './actions.js';
 import { optionsOf, Search, Select } from './controls.js';
 import { idOf } from './copy.js';
 import { counted, empty, icon, key, loading, loadingFailed, pairs, press, seen, tags } from './elements.js';
@@ -221,7 +221,7 @@ function Members({ list, lists, contact, reload }) {
       h(Selected, {
         selection,
         total: count ?? 0,
-        onAll: () => every().then(select),
+        onAll: () => every().then(select, e => toast(e.message)),
         noun: 'contact',
         children: h(Acts, { list, contacts: selected, after: () => selection.set([]) }),
       }),

@@ -111,8 +111,21 @@ function usePages(key) {
  * @returns {Loaded<any>}
  */
 function received({ key, rows, loads }, pages, since) {
-  const all = pages.reduce(put, rows ?? Array(pages[0].total));
-  return { key, rows: keep(all, since), error: '', loads: rows ? loads : loads + 1 };
+  if (!rows) {
+    const all = pages.reduce((all, page) => put(all, page, 0), Array(pages[0].total));
+    return { key, rows: keep(all, since), error: '', loads: loads + 1 };
+  }
+  const added = since.filter(c => c.new).length; // the rows already contain them
+  const all = pages.reduce((all, page) => put(all, page, added), rows);
+  return {
+    key,
+    rows: keep(
+      all,
+      since.filter(c => !c.new),
+    ),
+    error: '',
+    loads,
+  };
 }
 
 /**
@@ -153,8 +166,13 @@ function hole(rows, from, to) {
  * has not announced yet. If the server has dropped its oldest records, the list
  * becomes shorter. If the page contradicts the list, the list starts again.
  * @template {Row} T @param {Places<T>} rows @param {Page<T>} page
+ * @param {number} added the number of records that were added to the list since the request. The page can lack them.
  */
-function put(rows, { data, total, offset }) {
+function put(rows, page, added) {
+  const newer = Math.min(added, Math.max(0, rows.length - page.total));
+  const { data } = page;
+  const total = page.total + newer;
+  const offset = page.offset + newer;
   const at = offset - Math.max(0, total - rows.length);
   const end = at + data.length;
   const ids = new Set(data.map(r => r.id));

@@ -4,7 +4,7 @@ import { call, useFetch } from './api.js';
 import { Track, state } from './deliveries.js';
 import { attempt, Doing } from './actions.js';
 import { Choice, Field, same, Select, submits } from './controls.js';
-import { chip, code, icon, press, tags } from './elements.js';
+import { chip, code, icon, loadingFailed, press, tags } from './elements.js';
 import { Page } from './layout.js';
 import { quote } from './programs.js';
 import { useWebhooks } from './webhooks.js';
@@ -49,10 +49,12 @@ const editor = (text, setText) =>
 
 /** @param {{id?: string}} props the event or delivery with the first body */
 export function Trigger({ id }) {
-  const { data, reload } = /** @type {Fetched<{data: Sample[]}>} */ (useFetch('/samples', []));
   const hooks = useWebhooks().data?.data ?? [];
   const [chosen, setChosen] = useState('');
   const [text, setText] = useState('');
+  const { data, error, reload } = /** @type {Fetched<{data: Sample[]}>} */ (
+    useFetch('/samples', text ? [] : ['state']) // later, it would replace the edited text
+  );
   const samples = data?.data ?? [];
   const name = (/** @type {Sample} */ s) => `${s.event}/${s.variant}`;
   const sample = samples.find(s => name(s) === (chosen || first)) ?? samples[0];
@@ -71,6 +73,7 @@ export function Trigger({ id }) {
     setChosen(v);
     if (id) location.hash = '#/trigger';
   };
+  if (error) return h(Page, { title: 'Send event', children: loadingFailed(error) });
   const variants = samples.filter(s => s.event === sample?.event);
   return h(Page, {
     title: 'Send event',

@@ -2235,8 +2235,21 @@ function usePages(key2) {
   };
 }
 function received({ key: key2, rows: rows2, loads }, pages, since) {
-  const all = pages.reduce(put, rows2 ?? Array(pages[0].total));
-  return { key: key2, rows: keep(all, since), error: "", loads: rows2 ? loads : loads + 1 };
+  if (!rows2) {
+    const all2 = pages.reduce((all3, page2) => put(all3, page2, 0), Array(pages[0].total));
+    return { key: key2, rows: keep(all2, since), error: "", loads: loads + 1 };
+  }
+  const added = since.filter((c) => c.new).length;
+  const all = pages.reduce((all2, page2) => put(all2, page2, added), rows2);
+  return {
+    key: key2,
+    rows: keep(
+      all,
+      since.filter((c) => !c.new)
+    ),
+    error: "",
+    loads
+  };
 }
 function useSought({ got, key: key2, add }, open2) {
   const sought = useRef("");
@@ -2257,7 +2270,11 @@ function hole(rows2, from, to) {
     }
   return first2 === from && last2 < to - 1 ? Math.max(0, last2 - pageSize + 1) : first2;
 }
-function put(rows2, { data, total, offset }) {
+function put(rows2, page2, added) {
+  const newer = Math.min(added, Math.max(0, rows2.length - page2.total));
+  const { data } = page2;
+  const total = page2.total + newer;
+  const offset = page2.offset + newer;
   const at = offset - Math.max(0, total - rows2.length);
   const end = at + data.length;
   const ids = new Set(data.map((r) => r.id));
@@ -4205,7 +4222,7 @@ function Members({ list, lists, contact, reload }) {
       createElement(Selected, {
         selection,
         total: count ?? 0,
-        onAll: () => every().then(select3),
+        onAll: () => every().then(select3, (e) => toast(e.message)),
         noun: "contact",
         children: createElement(Acts, { list, contacts: selected, after: () => selection.set([]) })
       }),
@@ -6791,13 +6808,13 @@ var editor = (text2, setText) => div25(
   )
 );
 function Trigger({ id }) {
-  const { data, reload } = (
-    /** @type {Fetched<{data: Sample[]}>} */
-    useFetch("/samples", [])
-  );
   const hooks = useWebhooks().data?.data ?? [];
   const [chosen, setChosen] = useState("");
   const [text2, setText] = useState("");
+  const { data, error, reload } = (
+    /** @type {Fetched<{data: Sample[]}>} */
+    useFetch("/samples", text2 ? [] : ["state"])
+  );
   const samples2 = data?.data ?? [];
   const name4 = (s) => `${s.event}/${s.variant}`;
   const sample = samples2.find((s) => name4(s) === (chosen || first)) ?? samples2[0];
@@ -6815,6 +6832,7 @@ function Trigger({ id }) {
     setChosen(v);
     if (id) location.hash = "#/trigger";
   };
+  if (error) return createElement(Page, { title: "Send event", children: loadingFailed(error) });
   const variants = samples2.filter((s) => s.event === sample?.event);
   return createElement(Page, {
     title: "Send event",

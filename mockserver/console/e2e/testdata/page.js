@@ -175,8 +175,8 @@ async function violations() {
   );
 }
 
-/** Hides and shows the page, which then reloads its list. Holds the response of the path until release is called. */
-function holdReload(path) {
+/** Holds the next response of the path until release is called. */
+function hold(path) {
   const send = window.fetch;
   window.fetch = async (url, init) => {
     const res = await send(url, init);
@@ -187,6 +187,12 @@ function holdReload(path) {
     });
     return res;
   };
+  return true;
+}
+
+/** Hides and shows the page, which then reloads its list. Holds the response of the path. */
+function holdReload(path) {
+  hold(path);
   for (const hidden of [true, false]) {
     Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
     document.dispatchEvent(new Event('visibilitychange'));
