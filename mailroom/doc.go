@@ -48,7 +48,8 @@
 //
 // While the platform fails, each request could leave another email with an unknown outcome.
 // Therefore, after a failed request, all processes stop sending emails of the outbox for
-// [Options].Pause. Then one worker sends one email as a test, and the other workers wait. If this
+// [Options].Pause, or for the time in a Retry-After header. A failure that concerns only one email,
+// such as a 403, 404 or 409, causes no pause. After the pause, one worker sends one email as a test, and the other workers wait. If this
 // request succeeds, all workers continue. Otherwise, the next pause begins. So at the start of an
 // outage, each request in progress can have an unknown outcome, but later only one request after
 // each pause.

@@ -40,7 +40,7 @@
 //     job. This does not count as an attempt, so River does not discard the job.
 //   - If the work of the item was done in the meantime, the job does nothing.
 //   - If an operator cancels or deletes the job in River, the Room inserts another job for
-//     the item after 15 minutes.
+//     the item after 15 to 30 minutes.
 //
 // After a failed request, all replicas pause, and then one job sends alone, as package mailroom
 // describes under "Sending".
