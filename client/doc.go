@@ -238,9 +238,9 @@
 // # Import
 //
 // [Contacts.Import] reads any number of contacts from an iterator and sends them in
-// batches of up to 1,000. The returned [ImportReport] contains the result for each contact. To
-// resume an import without losing contacts, start from the last checkpoint, or import
-// the contacts that [ImportReport.Remaining] returns.
+// batches. The returned [ImportReport] contains the result for each contact. To resume
+// an import without losing contacts, start from the last checkpoint, or import the
+// contacts that [ImportReport.Remaining] returns.
 //
 // # Lookup rate limit
 //

@@ -17,9 +17,8 @@ import (
 // Limits.)
 const maxImportBatch = 1000
 
-// Limits on the contacts in memory, in bytes as defined by ImportContact.size. The
-// platform accepts bodies of 10 MiB, so maxBatchBytes leaves room for the escapes in
-// JSON.
+// Limits on the contacts in memory, in bytes as defined by ImportContact.size. The value
+// of maxBatchBytes leaves room for the escapes in JSON, because the platform limits bodies.
 const (
 	maxBatchBytes  = 4 << 20
 	maxImportBytes = 16 << 20
@@ -36,8 +35,8 @@ type ImportOptions struct {
 	// ImportTo is the status for imported contacts. The default is active.
 	ImportTo ImportTo
 
-	// BatchSize is the maximum number of contacts per request, from 1 to 1,000. The
-	// default is 1,000. A batch of several contacts is also limited to 4 MiB.
+	// BatchSize is the maximum number of contacts per request, from 1 to 1,000, which is the
+	// default. A batch of several contacts is also limited to 4 MiB.
 	BatchSize int
 
 	// Concurrency is the maximum number of concurrent requests, from 1 to 10,000. The
@@ -109,10 +108,10 @@ type ImportFailure struct {
 	Err      error // an *Error; if it matches ErrOutcomeUnknown, the list may contain the contacts
 }
 
-// Import adds any number of contacts to a list, in batches of up to 1,000 contacts and 4
-// MiB. A contact larger than 4 MiB is a batch of its own. If the platform still rejects a
-// batch as too large ([ErrTooLarge]), Import divides the batch and makes later batches
-// smaller.
+// Import adds any number of contacts to a list, in batches of up to
+// [ImportOptions].BatchSize contacts and 4 MiB. A contact larger than 4 MiB is a batch of
+// its own. If the platform still rejects a batch as too large ([ErrTooLarge]), Import
+// divides the batch and makes later batches smaller.
 //
 // Importing a contact again does not create a duplicate; see [Contacts.ImportBatch].
 // However, if the contact was deleted in the meantime, it is added and activated again.

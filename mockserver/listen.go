@@ -56,8 +56,8 @@ func listenLoopback(listen func(ctx context.Context, network, address string) (n
 //
 // Slow clients cannot exhaust the server, because it limits their connections:
 //
-//   - At most 1,000 connections can wait for a request, each for up to 10 minutes. Above
-//     1,000, the server closes the connection that has waited longest.
+//   - At most 1,000 connections can wait for a request, each for up to 10 minutes. If more
+//     connections wait, the server closes the connection that has waited longest.
 //   - A request body must arrive within 30 s, plus 1 s for each 64 KiB.
 //   - A client must accept each part of a response within 30 s.
 func StartOn(listener net.Listener, cfg Config) *Server {

@@ -76,7 +76,7 @@
 // The function has 10 seconds to return. After this time, the platform closes the connection, and
 // retries the delivery later. Most servers cancel the context of the function when the connection is closed.
 // For other servers, set [Options].Timeout. If a retry arrives while the function still runs, the
-// response to the retry is 503. Use a queue for work that can exceed 10 seconds.
+// response to the retry is 503. Use a queue for work that takes longer.
 //
 // # Maximum age
 //

@@ -118,9 +118,8 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 
 const (
 	batch = 5000 // rows that forgetBatch deletes, so the locks last only milliseconds
-	// least is the minimum age of a key that can be deleted. The platform's last
-	// attempt to deliver an event is 7 hours and 13 minutes after its first
-	// attempt.
+	// least is the minimum age of a key that can be deleted. Before this age, the
+	// platform may deliver the event again.
 	least = 8 * time.Hour
 )
 

@@ -132,7 +132,7 @@ type Delivery struct {
 	WebhookID   string        `json:"webhook_id" doc:"the id of the webhook; empty if the event was sent to a URL without a webhook"`
 	URL         string        `json:"url" doc:"the target URL"`
 	Body        Text          `json:"body" doc:"the body, which is the same in each attempt"`
-	Signature   string        `json:"signature" doc:"the X-Service-Signature header"`
+	Signature   string        `json:"signature" doc:"the signature in the header of the delivery"`
 	State       DeliveryState `json:"state" doc:"the state of the delivery"`
 	Attempts    []Attempt     `json:"attempts" doc:"the attempts, oldest first"`
 	CreatedAt   time.Time     `json:"created_at" doc:"the time of the event"`

@@ -1035,7 +1035,7 @@ export interface components {
             recipient?: string;
             /** @description the secret of the webhook */
             secret?: string;
-            /** @description the X-Service-Signature header */
+            /** @description the signature in the header of the delivery */
             signature: string;
             /**
              * @description the state of the delivery
@@ -1086,7 +1086,7 @@ export interface components {
             next_attempt?: string;
             /** @description the email address in the event */
             recipient?: string;
-            /** @description the X-Service-Signature header */
+            /** @description the signature in the header of the delivery */
             signature: string;
             /**
              * @description the state of the delivery
@@ -1784,7 +1784,7 @@ export interface components {
                 /** @description the email address in the event */
                 recipient?: string;
                 reordered?: boolean;
-                /** @description the X-Service-Signature header */
+                /** @description the signature in the header of the delivery */
                 signature: string;
                 /** Format: date-time */
                 started?: string;
@@ -4762,7 +4762,7 @@ export interface operations {
                     hash_function?: "sha256" | "sha512";
                     /** @description the secret of the webhook */
                     secret?: string;
-                    /** @description the X-Service-Signature header of the delivery */
+                    /** @description the signature in the header of the delivery */
                     signature?: string;
                 };
             };

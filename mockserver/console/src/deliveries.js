@@ -2,7 +2,7 @@
 import { h, useState } from './vendor/preact.js';
 import { call, useRecord } from './api.js';
 import { useList } from './list.js';
-import { Signature } from './signature.js';
+import { Signature, signatureHeader } from './signature.js';
 import { AdvanceTo } from './clock.js';
 import { Webhooks, useWebhooks } from './webhooks.js';
 import { go, link, useParam, useSearch } from './place.js';
@@ -245,7 +245,7 @@ function Opened({ id, tab, summary }) {
               ['URL', d.url],
               ['Content-Type', 'application/json'],
               ['Content-Length', bytes],
-              ['X-Service-Signature', d.signature],
+              [signatureHeader, d.signature],
             ]),
         },
       ],
@@ -266,7 +266,7 @@ function actions(d) {
     { label: 'Actions', class: 'actions' },
     press('retry', 'Redeliver', redeliver, { class: 'main' }),
     h(Copy, {
-      value: curl('POST', d.url, [quote('X-Service-Signature: ' + d.signature)], d.body),
+      value: curl('POST', d.url, [quote(`${signatureHeader}: ${d.signature}`)], d.body),
       label: 'Copy a curl command that sends the same bytes',
       text: 'Copy as curl',
     }),

@@ -12,6 +12,9 @@ import { useSession } from './session.js';
 /** @typedef {{valid: boolean, reason: string}} Verdict */
 const { div, input, label, p } = tags;
 
+/** The header with the signature of a delivery. */
+export const signatureHeader = 'X-Service-Signature';
+
 /**
  * Verifies the typed value when typing pauses.
  * @param {FullDelivery} d
@@ -80,7 +83,7 @@ export function Signature({ d }) {
   return div(
     { class: 'stack' },
     pairs([
-      ['X-Service-Signature', idOf(d.signature, 'Copy signature')],
+      [signatureHeader, idOf(d.signature, 'Copy signature')],
       ['Computed as', `base64(HMAC-${hash.toUpperCase()}(secret, body as sent))`],
       [
         'Secret',

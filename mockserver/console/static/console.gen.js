@@ -4548,6 +4548,7 @@ func main() {
 
 // src/signature.js
 var { div: div14, input: input5, label: label5, p: p11 } = tags;
+var signatureHeader = "X-Service-Signature";
 function useVerdict(d, typed, with_) {
   const [verdict, setVerdict] = useState(
     /** @type {Verdict|null} */
@@ -4605,7 +4606,7 @@ function Signature({ d }) {
   return div14(
     { class: "stack" },
     pairs([
-      ["X-Service-Signature", idOf(d.signature, "Copy signature")],
+      [signatureHeader, idOf(d.signature, "Copy signature")],
       ["Computed as", `base64(HMAC-${hash.toUpperCase()}(secret, body as sent))`],
       [
         "Secret",
@@ -4976,7 +4977,7 @@ function Opened4({ id, tab, summary: summary4 }) {
             ["URL", d.url],
             ["Content-Type", "application/json"],
             ["Content-Length", bytes],
-            ["X-Service-Signature", d.signature]
+            [signatureHeader, d.signature]
           ])
         }
       ]
@@ -4994,7 +4995,7 @@ function actions(d) {
     { label: "Actions", class: "actions" },
     press("retry", "Redeliver", redeliver, { class: "main" }),
     createElement(Copy, {
-      value: curl("POST", d.url, [quote("X-Service-Signature: " + d.signature)], d.body),
+      value: curl("POST", d.url, [quote(`${signatureHeader}: ${d.signature}`)], d.body),
       label: "Copy a curl command that sends the same bytes",
       text: "Copy as curl"
     }),

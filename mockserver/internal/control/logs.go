@@ -117,7 +117,7 @@ type signatureBody struct {
 	Body         string               `json:"body" doc:"the exact body of the delivery"`
 	Secret       string               `json:"secret,omitzero" doc:"the secret of the webhook"`
 	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function of the webhook; the default is sha256"`
-	Signature    string               `json:"signature,omitzero" doc:"the X-Service-Signature header of the delivery"`
+	Signature    string               `json:"signature,omitzero" doc:"the signature in the header of the delivery"`
 }
 
 type verdict struct {

@@ -34,9 +34,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// DefaultRetrySchedule returns the delays before the retries of a delivery: 1
-// s, 5 s, 30 s, 2 min, 10 min, 1 h and 6 h. If the last retry fails, the
-// delivery has failed permanently.
+// DefaultRetrySchedule returns the delays before the retries of a delivery. If the
+// last retry fails, the delivery has failed permanently.
 func DefaultRetrySchedule() []time.Duration {
 	return []time.Duration{
 		time.Second, 5 * time.Second, 30 * time.Second,
