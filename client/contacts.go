@@ -15,12 +15,15 @@ import (
 type Contacts struct{ handler handler }
 
 // Create adds a contact to a list. If the list already contains the address, the result
-// depends on the status of the contact:
+// depends on its contact:
 //
-//   - A deleted contact becomes active again and keeps its id.
-//   - A contact that has unsubscribed, even if it was deleted later, becomes active only
-//     if contact.Resubscribe is set.
+//   - If the contact has unsubscribed, it becomes active only if contact.Resubscribe is
+//     set. Otherwise, the error is [ErrContactExists]. This applies even if the contact
+//     was deleted after it unsubscribed.
+//   - If the contact was deleted without unsubscribing first, it becomes active again.
 //   - For any other status, the error is [ErrContactExists].
+//
+// A contact that becomes active again keeps its id.
 //
 // If contact.DoubleOptIn is set, the contact is pending until the recipient confirms the
 // subscription. If the platform then reports the status active, or no status, it may have

@@ -14,10 +14,15 @@ import (
 // spaces and invisible characters.
 //
 // A spreadsheet program would run a field such as =HYPERLINK(…) as a formula. To
-// prevent this, CSVRow writes an apostrophe before = + - or @ at the beginning of a
-// field or of a line, and after a semicolon or a tab, where some programs begin another
-// field. [ContactsFromCSV] removes the apostrophe again. In an attribute,
-// [ContactsFromCSV] reads each line break as LF, and rejects a CR without an LF.
+// prevent this, CSVRow writes an apostrophe before each = + - or @ in these places:
+//
+//   - at the beginning of a field, or of a line in a field
+//   - after a semicolon or a tab, because some programs begin another field there
+//
+// [ContactsFromCSV] removes the apostrophe again.
+//
+// If an attribute contains line breaks, [ContactsFromCSV] reads each of them as LF. It
+// rejects a CR without an LF.
 func CSVRow(contact Contact, headers ...string) []string {
 	row := make([]string, len(headers))
 	for i, h := range headers {

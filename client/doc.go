@@ -158,8 +158,9 @@
 // "Maybe done" means that the platform may have processed the request. If any attempt of a
 // failed call is "maybe done", the error matches [ErrOutcomeUnknown], unless the call is a
 // GET. An error that matches neither ErrOutcomeUnknown nor [ErrNotQueued] means that the
-// failed request changed nothing. The file docs/errors.md describes how to resolve an
-// unknown outcome, and the record that remains on the platform after an ErrNotQueued.
+// failed request changed nothing. After an ErrNotQueued, the platform keeps a record of the
+// email, although it does not send the email. The file docs/errors.md describes what to do
+// after both errors.
 //
 // A 4xx status other than 408 means that the platform rejected the request and did not
 // process it (see "Error codes" in docs/decisions.md). By default, a 503 does not have this

@@ -20,7 +20,7 @@ const lookupGap = time.Second + time.Millisecond
 // same user that start with different tokens, for example processes with a [TokenSource],
 // have different keys. To share one limit, these clients need a limiter that ignores the key.
 type LookupLimiter interface {
-	// Acquire waits for the next slot for the given key, which permits one lookup. Calls
+	// Acquire waits for the next slot for the given key. A slot permits one lookup. Calls
 	// get their slots in order. When the platform has responded to the lookup, the caller
 	// must call the returned function release once. The next slot for the same key starts
 	// one second or atLeast after the call of release, whichever is longer.

@@ -17,22 +17,22 @@ import (
 // request was sent.
 //
 // An HTTP/2 transport resends a request after GOAWAY or after a refused or reset stream, even if the platform may
-// have processed the request. The retry layer cannot detect that the transport resends, so the guard prevents it in
+// have processed the request. The retry layer cannot detect that the transport resends, so the client prevents it in
 // two ways:
 //
 //   - If the transport has written the request, and then obtains a second HTTP/2
 //     connection for it, gotConn cancels the request's context. The transport checks the
 //     context before it writes, so it sends nothing on the second connection.
-//   - An HTTP/2 request with a body has no GetBody. Without GetBody, the transport cannot
-//     read the body a second time, so it returns an error instead of resending the request.
+//   - If the client expects HTTP/2, it removes GetBody from the request. Without GetBody,
+//     the transport cannot read a body a second time, so it returns an error instead of
+//     resending a request with a body.
 //
 // The transport may send a request on a second connection if the first connection became unusable before the stream of
 // the request began, because the platform then received nothing; see payloadReader.
 //
-// With GetBody, net/http can read the body a second time, and so resend a request that has a body. Over HTTP/1, this
-// is safe, because net/http resends such a request only if the connection was idle and no byte was written. Over
-// HTTP/2, it is not safe, because net/http resends requests that the platform may have processed. Therefore, the
-// client sets GetBody only if it expects HTTP/1, for example because the last response used HTTP/1.
+// If the client expects HTTP/1, for example because the last response used HTTP/1, it keeps GetBody. Over HTTP/1, a
+// resend is safe, because net/http resends a request with a body only if the connection was idle and no byte was
+// written.
 type resendGuard struct {
 	stop           context.CancelFunc
 	requested, got atomic.Bool // whether a connection was requested, and obtained
@@ -43,9 +43,10 @@ type resendGuard struct {
 	trace          httptrace.ClientTrace
 }
 
-// watch returns a copy of ctx that traces a request. The WroteHeaderField hook detects HTTP/2, but over HTTP/1,
-// it allocates memory for each header field. Therefore, if the last response used HTTP/1, watch omits the hook.
-// Then only gotConn detects HTTP/2, by the negotiated TLS protocol.
+// watch returns a copy of ctx with hooks that trace a request. The guard must know whether the connection uses HTTP/2,
+// because only then a resend is unsafe. The hook WroteHeaderField detects HTTP/2 by its pseudo-header fields. However,
+// over HTTP/1, this hook allocates memory for each header field. Therefore, if the last response used HTTP/1, watch
+// omits the hook, and only gotConn detects HTTP/2, by the negotiated TLS protocol.
 func (g *resendGuard) watch(ctx context.Context, http1 bool) context.Context {
 	g.trace = httptrace.ClientTrace{
 		GetConn: func(string) { g.requested.Store(true) },

@@ -87,13 +87,15 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 	return current, err
 }
 
-// Replace is like [Webhooks.Ensure], but returns the old webhooks, which you can archive,
-// instead of logging them. A webhook is old if it is not archived, has the same URL and at
-// least one of the events, and precedes the current webhook in the list. If the platform
-// lists webhooks in creation order, old webhooks therefore belong to earlier releases.
-// However, if you archive the webhook of a running release, the processes of this release
-// create a new webhook at their next call. The webhooks of later releases then precede
-// this new webhook in the list, so they count as old too.
+// Replace is like [Webhooks.Ensure], but returns the old webhooks instead of logging them,
+// so your program can archive them. A webhook is old if it is not archived, has the same
+// URL and at least one of the events, and precedes the current webhook in the list. If the
+// platform lists webhooks in creation order, earlier releases of your program created the
+// old webhooks.
+//
+// Do not archive an old webhook while a process of its release runs. Otherwise, this
+// process creates a new webhook at its next call, and this webhook is the last in the
+// list. The process then gets the webhooks of later releases as old webhooks.
 func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current Webhook, old []WebhookSummary, err error) {
 	return s.ensure(ctx, webhook, "")
 }
