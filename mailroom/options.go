@@ -22,9 +22,9 @@ type Options struct {
 	//
 	// OnNotice must be safe for concurrent use. It must not call the platform, because the
 	// transaction stays open during the call, and it must not call [Room.Close], which waits
-	// for OnNotice. It can call [Room.Enqueue] and [Room.Resolve] with ctx. If it calls them
-	// with the key of the notice, PostgreSQL can detect a deadlock with another worker. The
-	// Room repeats the transaction that PostgreSQL then rolls back.
+	// for OnNotice. It can call [Room.Enqueue] and [Room.Resolve] with ctx. In PostgreSQL, a
+	// call with the key of the notice can cause a deadlock with another worker. This is
+	// harmless: PostgreSQL rolls back one of the transactions, and the Room repeats it.
 	OnNotice func(ctx context.Context, n Notice) error
 
 	// Observe, if not nil, is called for metrics after each call of OnNotice, when its

@@ -32,10 +32,10 @@ const noWork = time.Duration(-1)
 // withDueItem passes an item of the kind to f, in a transaction. It takes the item with the key
 // or, if key is "", the item with the earliest time. The wait depends on the item:
 //
-//   - If the time of the item has come, withDueItem calls f and returns the wait from f.
-//   - If the time of the item comes soon, withDueItem does not call f, and returns the time until
-//     then.
-//   - If there is no item, or its time comes later, withDueItem returns noWork.
+//   - If the item is due, withDueItem calls f and returns the wait from f.
+//   - If the item will be due within overdueAfter, withDueItem does not call f, and returns the
+//     time until then.
+//   - If there is no item, or it will be due later, withDueItem returns noWork.
 func withDueItem[T any](ctx context.Context, r *Room, kind, key string, f func(s *storeTx, it Item, v T) time.Duration) (wait time.Duration, err error) {
 	err = r.update(ctx, func(s *storeTx) {
 		now := time.Now()

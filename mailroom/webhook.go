@@ -16,10 +16,12 @@ const (
 	eventRetention      = 7 * 24 * time.Hour // how long the store keeps the keys of handled events
 )
 
-// hookValue is the value of an item of the kind "hook". A process that uses the webhook sets
-// MinutesLeft to archiveAfterMinutes. Processes that use another webhook reduce MinutesLeft every
-// minute, and archive the webhook when it is 0. While no process runs, MinutesLeft does not
-// change, because the platform may still have to deliver the events of this time.
+// hookValue is the value of an item of the kind "hook", which represents a webhook. The Room archives
+// a webhook that no process has used for archiveAfterMinutes, and MinutesLeft is the rest of this
+// time. A process that uses the webhook sets MinutesLeft to archiveAfterMinutes again every minute.
+// Otherwise, another process subtracts 1 every minute, and archives the webhook at 0. While no process
+// runs, MinutesLeft does not change, because deliveries then fail, and the platform must still retry
+// them.
 type hookValue struct {
 	URL         string `json:"url"`
 	MinutesLeft int    `json:"minutes_left"`

@@ -42,8 +42,9 @@
 //   - If an operator cancels or deletes the job in River, the Room inserts another job for
 //     the item after 15 to 30 minutes.
 //
-// After a failed request, all replicas pause, and then one job sends alone, as package mailroom
-// describes under "Sending".
+// After a failed request, the jobs of all processes stop sending for a pause. Then one job sends one
+// email as a test. If this request succeeds, all jobs continue. Package mailroom gives the reason
+// under "Sending".
 //
 // A job does not return the outcome of an email. Instead, [mailroom.Options].OnNotice receives the
 // outcome, and [mailroom.Room.Unknown] lists the unknown outcomes.
@@ -56,6 +57,6 @@
 //
 // # Lookups
 //
-// The client limits the lookup rate of one process. For several replicas, use a shared
+// The client limits the lookup rate of one process. For several processes, use a shared
 // LookupLimiter, such as the one in module redisstore.
 package riverjobs

@@ -40,10 +40,13 @@ type transaction struct {
 	afterCommit []func()
 }
 
-// With returns a context with a transaction, which the Store then uses and does not end.
-// Emails of the transaction are sent up to a second after the commit. For SQLite, the
-// transaction must write before it reads, or begin with the write lock, because a
-// transaction that has already read cannot wait for the lock.
+// With returns a context with a transaction. Calls with this context, such as
+// [mailroom.Room.Enqueue], write in the transaction, and the Store does not end it. The Room
+// finds emails that were enqueued in the transaction up to a second after the commit.
+//
+// In SQLite, a call that writes needs the write lock, and a transaction that has already read cannot
+// wait for this lock. Therefore, the transaction must write before it reads, or begin with
+// the write lock.
 func (s *Store) With(ctx context.Context, tx *sql.Tx) context.Context {
 	return context.WithValue(ctx, txKey{s}, &transaction{Tx: tx})
 }
