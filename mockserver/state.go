@@ -19,8 +19,8 @@ func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
 	return s.engine.Wait(ctx, accountID)
 }
 
-// Drain waits until every delivery has succeeded or failed permanently, even if this takes retries or
-// rate limits. It ignores deliveries to archived webhooks. If ctx is canceled or expires, the server is
+// Drain waits until every delivery has succeeded or failed permanently, even if deliveries must be
+// retried or wait for a rate limit. It ignores deliveries to archived webhooks. If ctx is canceled or expires, the server is
 // closed, or the clock is frozen, Drain returns an error that lists the remaining deliveries.
 func (s *Server) Drain(ctx context.Context) error { return s.engine.Drain(ctx, 0) }
 
@@ -78,8 +78,9 @@ func (s *Server) SetBaseline() error { return s.engine.SetBaseline() }
 //
 //   - Records keep their ids, secrets and times, and new ids continue after the ids in
 //     the baseline.
-//   - The clock is restored as described for [Server.Restore], except that a running
-//     clock returns to the time of the baseline if [Config.Now] is set.
+//   - If the clock was frozen in the baseline, it is frozen at the same time again.
+//     Otherwise, it runs with the same offset from time.Now as in the baseline. However,
+//     if [Config.Now] is set, a running clock restarts at the time of the baseline.
 //   - The tokens in [Config.Tokens] and the tokens seeded before the baseline are valid,
 //     and their lifetimes restart. All other tokens become invalid.
 //   - The fault rules and the request log are empty, and the lookup rate limit is

@@ -25,10 +25,10 @@
 // # Hostile content
 //
 // The console must not trust emails and other data, so it shows subjects, names,
-// addresses, responses and errors only as text. Its Content-Security-Policy blocks any
-// assignment of markup, inline scripts and styles, and content from other origins. The
-// HTML of an email is in a frame without scripts, which has its own origin and by default
-// loads nothing from other servers.
+// addresses, responses and errors only as text. Its Content-Security-Policy blocks inline
+// scripts and styles, content from other origins, and scripts that assign a string as HTML
+// (Trusted Types). The HTML of an email is in a frame without scripts, which has its own
+// origin and by default loads nothing from other servers.
 //
 // # Access
 //

@@ -224,10 +224,11 @@ type Fault struct {
 // FaultAction is the action of a fault rule.
 type FaultAction string
 
-// Actions for requests, or for delivery attempts if the rule has Event or WebhookID. An
-// attempt that the rule selects fails unless Status is 2xx, so the server retries the
-// delivery on the retry schedule. The receiver gets the request of such an attempt only if
-// AfterProcessing is set. Each attempt is a match of the rule.
+// Actions for requests. If the rule has Event or WebhookID, they apply to delivery attempts
+// instead. Unless Status is 2xx, an attempt with such an action fails, and the server
+// retries the delivery on the retry schedule. The receiver gets the request of the attempt
+// only if AfterProcessing is set. The rule counts each attempt, so a rule with Times 1
+// selects only one attempt.
 const (
 	// FaultStatus responds with Status (503 if zero), RetryAfter and Body. In a rule for
 	// attempts, RetryAfter must be empty.

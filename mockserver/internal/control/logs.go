@@ -201,10 +201,10 @@ func (c *Control) request(id string) (*gateway.Record, error) {
 	return found("request", id, c.Gateway.Log.Record(id))
 }
 
-// resend sends a logged request again, with a token that has the same user and the same
-// permissions. If there is no such token, it sends the request without a token. If a
-// fault rule closes the connection or delays the end of the response, resend returns
-// nil.
+// resend sends a logged request again, and returns the record of the new request. The log
+// does not contain tokens. Therefore, resend uses any token with the same user and the same
+// permissions, or no token if there is none. If a fault rule closes the connection or delays
+// the end of the response, resend does not find the record, so it returns nil.
 func (c *Control) resend(r *request) (*gateway.Record, error) {
 	old, err := c.request(r.PathValue("id"))
 	if err != nil {

@@ -10,10 +10,12 @@ import (
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
-// contactTable contains the contacts of a list. A slot is the index of a contact in the
-// table of all contacts. Change a contact only after getting it from edit. To change its
-// status or date, use the methods of the table, because counts and sort orders depend on
-// them.
+// contactTable contains the contacts of a list. Its indexes refer to a contact by its slot,
+// which is the position of the contact in the field all.
+//
+// Change only a contact that edit returned, because a snapshot may share the other versions.
+// To change the status or date of a contact, use the methods of the table, because counts
+// and sort orders depend on them.
 type contactTable struct {
 	all       table.Table[contact] // in ascending order of ids
 	byAddress map[string]uint32    // slots
