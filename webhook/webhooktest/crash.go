@@ -15,8 +15,9 @@ import (
 //
 // Each call to newOnce() stands for a process. It returns the store of this process, and
 // a function that simulates a crash by closing the store's connections permanently. The
-// stores share their data, so the function must not delete the data. Use a short lease,
-// because the store must release the keys of a crashed process within 30 seconds.
+// stores share their data, so the function must not delete the data. The store must release
+// the keys of a crashed process within 30 seconds. If it locks keys for a limited time (a
+// lease), configure a shorter time.
 //
 // TestCrash does not apply to stores without a connection, such as
 // [webhook.MemoryOnce].

@@ -3,8 +3,8 @@
 //
 //   - client: models, functions that create requests, methods that only send a request,
 //     and functions that encode and decode JSON
-//   - events: the same for payloads, the names and types of events, their
-//     methods, and testdata from the examples in openapi.yaml
+//   - events: models of payloads, with functions that encode and decode JSON; the names,
+//     types and methods of events; and testdata from the examples in openapi.yaml
 //   - mockserver/internal: models, routes and the list of events (api), the table
 //     for validation (contract), the transaction of each operation
 //     (platform), and examples of events (samples)

@@ -15,8 +15,8 @@ import (
 )
 
 // TestWitness runs the tests of the folder witness. They test the mock server with a client that oapi-codegen
-// generates with its own templates, so the client shares no code with the SDK. It has 23,000 lines, so it is not in
-// the repository. The test also generates code for the control API, which must compile.
+// generates with its own templates, so the client shares no code with the SDK. This client has 23,000 lines, so it is
+// not in the repository. The test also generates code for the control API, which must compile.
 func TestWitness(t *testing.T) {
 	_, err := os.ReadFile("witness/witness_test.go") // the test cache observes the files that the test opens
 	require.NoError(t, err)
