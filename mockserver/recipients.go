@@ -76,4 +76,4 @@ func (s *Server) Confirm(emailID string) error { return s.engine.Platform.Confir
 //
 // For more addresses, add a plus sign and any text to the local part:
 // complaint+7@, bounce+fm+7@.
-const MagicDomain = platform.MagicDomain
+const MagicDomain = platform.TestDomain

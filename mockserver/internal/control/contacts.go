@@ -42,7 +42,7 @@ func (c *Control) contacts() listing[platform.ListedContact, platform.ListedCont
 		},
 		filters: []filter[platform.ListedContact]{
 			whereAccount("the account of the contacts", func(m platform.ListedContact) int64 { return m.AccountID }),
-			where(choice("status", "the status of the contacts", platform.Statuses()...),
+			where(choice("status", "the status of the contacts", platform.ContactStatuses()...),
 				func(m platform.ListedContact) string { return m.Status }),
 		},
 	}

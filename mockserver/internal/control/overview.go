@@ -17,17 +17,17 @@ import (
 const maxWaiting = 100
 
 type overview struct {
-	Now        time.Time          `json:"now" doc:"the time of the virtual clock"`
-	Messages   platform.Outcome   `json:"messages" doc:"the number of sent messages, and the number of messages with each result"`
-	Contacts   platform.Contacts  `json:"contacts" doc:"the number of contacts on all lists, by status"`
-	Deliveries deliveryCounts     `json:"deliveries" doc:"the number of deliveries, by state"`
-	Resources  platform.Resources `json:"resources" doc:"the number of resources, by type"`
-	Events     int64              `json:"events" doc:"the number of events; after a restore, the number of events in the snapshot"`
-	Attempts   int64              `json:"attempts" doc:"the number of delivery attempts"`
-	Failed     int64              `json:"failed" doc:"the number of failed attempts"`
-	Minutes    []delivery.Minute  `json:"minutes" doc:"counts for each minute with activity, oldest first"`
-	Waiting    []delivery.Waiting `json:"waiting" doc:"at most 100 items of pending work, sorted by time; items without a time are last"`
-	Next       *clock.Due         `json:"next" doc:"the next scheduled work; null if no work is scheduled"`
+	Now        time.Time              `json:"now" doc:"the time of the virtual clock"`
+	Messages   platform.Outcome       `json:"messages" doc:"the number of sent messages, and the number of messages with each result"`
+	Contacts   platform.ContactCounts `json:"contacts" doc:"the number of contacts on all lists, by status"`
+	Deliveries deliveryCounts         `json:"deliveries" doc:"the number of deliveries, by state"`
+	Resources  platform.Resources     `json:"resources" doc:"the number of resources, by type"`
+	Events     int64                  `json:"events" doc:"the number of events; after a restore, the number of events in the snapshot"`
+	Attempts   int64                  `json:"attempts" doc:"the number of delivery attempts"`
+	Failed     int64                  `json:"failed" doc:"the number of failed attempts"`
+	Minutes    []delivery.Minute      `json:"minutes" doc:"counts for each minute with activity, oldest first"`
+	Waiting    []delivery.Waiting     `json:"waiting" doc:"at most 100 items of pending work, sorted by time; items without a time are last"`
+	Next       *clock.Due             `json:"next" doc:"the next scheduled work; null if no work is scheduled"`
 }
 
 type deliveryCounts struct {

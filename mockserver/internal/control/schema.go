@@ -55,9 +55,9 @@ var types = sync.OnceValue(func() schema.Types {
 		},
 		reflect.TypeFor[contactAction](): {"unsubscribe", "delete"},
 	}, Own: map[reflect.Type]contract.Schema{
-		reflect.TypeFor[clock.Milliseconds](): {Kind: contract.Number},
-		reflect.TypeFor[platform.Contacts]():  platform.ContactsSchema(),
-		reflect.TypeFor[word]():               {OneOf: []*contract.Schema{{Kind: contract.String}, {Kind: contract.Integer, Min: math.MinInt64}}},
+		reflect.TypeFor[clock.Milliseconds]():     {Kind: contract.Number},
+		reflect.TypeFor[platform.ContactCounts](): platform.ContactCountsSchema(),
+		reflect.TypeFor[word]():                   {OneOf: []*contract.Schema{{Kind: contract.String}, {Kind: contract.Integer, Min: math.MinInt64}}},
 	}, Extra: map[reflect.Type]map[string]any{
 		reflect.TypeFor[fault.Wire](): fault.Conditions(),
 	}}

@@ -48,7 +48,7 @@ type serverInfo struct {
 	ContactStatuses  []string               `json:"contact_statuses" doc:"the statuses of contacts"`
 	EventsKept       int                    `json:"events_kept" doc:"the maximum number of events in the log; older events are deleted"`
 	BounceCategories []category             `json:"bounce_categories" doc:"the bounce categories"`
-	MagicDomain      string                 `json:"magic_domain" doc:"the domain of test recipients that react automatically, for example with a bounce"`
+	TestDomain       string                 `json:"magic_domain" doc:"the domain of test recipients that react automatically, for example with a bounce"`
 	TestAddresses    []platform.TestAddress `json:"test_addresses" doc:"the addresses in this domain, and the action of each recipient"`
 }
 
@@ -77,9 +77,9 @@ func (c *Control) info(r *request) (serverInfo, error) {
 		Quirks:          append([]string{}, c.options.Quirks...),
 		RetryScheduleMS: []int64{},
 		Events:          api.EventNames(),
-		ContactStatuses: platform.Statuses(),
+		ContactStatuses: platform.ContactStatuses(),
 		EventsKept:      delivery.MaxEvents,
-		MagicDomain:     platform.MagicDomain,
+		TestDomain:      platform.TestDomain,
 		TestAddresses:   platform.TestAddresses(),
 	}
 	isDefault := func(t model.Token) bool { return t.Value == c.options.DefaultToken && !t.ReadOnly && t.ExpiresIn == 0 }

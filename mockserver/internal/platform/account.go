@@ -77,42 +77,41 @@ type account struct {
 	Webhooks    collection[int64, delivery.Webhook]
 	Suppression suppressionList
 	Tags        map[string]bool
-	addressees  addressees
 	lookups     map[int64]*lookupState // by user
 	outcomes    outcomes
+
+	// contactsByAddress contains the contact that was added last, by address in lower case.
+	// Entries are never removed, because even a deleted contact stays on its list.
+	contactsByAddress map[string]contactPlace
 }
 
 func newAccount(id int64) *account {
 	return &account{
-		ID:         id,
-		Tags:       map[string]bool{},
-		addressees: addressees{},
-		lookups:    map[int64]*lookupState{},
-		outcomes:   newOutcomes(),
+		ID:       id,
+		Tags:     map[string]bool{},
+		lookups:  map[int64]*lookupState{},
+		outcomes: newOutcomes(),
+
+		contactsByAddress: map[string]contactPlace{},
 	}
 }
 
-// addressees maps a lower-case address to the contact that receives an email without a
-// list id. If an address is on several lists, the map contains the contact that was
-// added last. Entries are never removed, because even a deleted contact stays on its
-// list.
-type addressees map[string]addressee
-
-type addressee struct {
+// contactPlace identifies a contact of an account.
+type contactPlace struct {
 	listID int64
-	slot   uint32 // of the contact
+	slot   uint32
 }
 
-// updateAddressee updates the addressees after a contact was added to a list.
-func (a *account) updateAddressee(l *list, c *contact) {
-	if _, last := a.addressee(c.Email); last == nil || last.Added < c.Added {
-		a.addressees[strings.ToLower(c.Email)] = addressee{l.ListID, c.slot}
+// indexContact updates contactsByAddress after a contact was added to a list.
+func (a *account) indexContact(l *list, c *contact) {
+	if _, last := a.contactAt(c.Email); last == nil || last.Added < c.Added {
+		a.contactsByAddress[strings.ToLower(c.Email)] = contactPlace{l.ListID, c.slot}
 	}
 }
 
-// addressee returns the contact that receives an email without a list id.
-func (a *account) addressee(address string) (*list, *contact) {
-	found, ok := a.addressees[strings.ToLower(address)]
+// contactAt returns the contact with the given address that was added last to any list, or nil.
+func (a *account) contactAt(address string) (*list, *contact) {
+	found, ok := a.contactsByAddress[strings.ToLower(address)]
 	if !ok {
 		return nil, nil
 	}

@@ -7,16 +7,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/api"
 )
 
-// The statuses of contacts (specification, "Contact").
-const (
-	statusActive       = "active"
-	statusPending      = "pending"
-	statusUnsubscribed = "unsubscribed"
-	statusDeleted      = "deleted"
-	statusSpam         = "spam"
-	statusBounced      = "bounced"
-)
-
 // The slices of a contact are never changed in place, so its copies can share
 // them.
 type contact struct {

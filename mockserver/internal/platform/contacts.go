@@ -78,19 +78,26 @@ func contactQuery(sort, filter string) (query, error) {
 	q := query{sort: "id"}
 	if sort != "" {
 		field, direction, _ := strings.Cut(sort, ":")
-		if !slices.Contains([]string{"id", "email", "status", "subscribed_on"}, field) || direction != "asc" && direction != "desc" {
-			return q, apierror.Invalid("must be id, email, status or subscribed_on, followed by :asc or :desc", "query", "sort")
+		if contactOrders[field] == nil || direction != "asc" && direction != "desc" {
+			return q, apierror.Invalid("must be "+keyList(contactOrders)+", followed by :asc or :desc", "query", "sort")
 		}
 		q.sort, q.descending = field, direction == "desc"
 	}
 	if filter != "" {
 		field, value, ok := strings.Cut(filter, ":")
-		if !ok || !slices.Contains([]string{"status", "email", "tag", "interest"}, field) {
-			return q, apierror.Invalid("must be status:value, email:value, tag:value or interest:value", "query", "filter")
+		if !ok || contactFilters[field] == nil {
+			return q, apierror.Invalid("must be "+keyList(contactFilters)+", followed by a colon and a value", "query", "filter")
 		}
 		q.field, q.value = field, value
 	}
 	return q, nil
+}
+
+// keyList returns the keys as a text, such as "a, b or c".
+func keyList[V any](m map[string]V) string {
+	keys := slices.Sorted(maps.Keys(m))
+	last := len(keys) - 1
+	return strings.Join(keys[:last], ", ") + " or " + keys[last]
 }
 
 func (t *tx) getContact(r api.GetContactRequestObject) (api.GetContactResponseObject, error) {
@@ -257,6 +264,6 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 // that complained or bounced never becomes active, and an unsubscribed or pending
 // contact becomes active only if resubscribe is set.
 func mayBecomeActive(c *contact, resubscribe bool) bool {
-	rule := statusNamed(c.effectiveStatus()).reactivates
+	rule := contactStatusNamed(c.effectiveStatus()).reactivates
 	return !c.Barred && (rule == reactivateAlways || rule == reactivateIfResubscribed && resubscribe)
 }

@@ -23,11 +23,33 @@ type contactTable struct {
 	sorted    map[string][]uint32  // slots in the sort orders that have been requested, by field
 }
 
-// contactOrders contains the sort fields of a query, except id.
+// contactOrders contains the sort fields of a query. The key for id is empty, because slots are
+// in the order of ids.
 var contactOrders = map[string]func(c *contact) sortKey{
+	"id":            func(*contact) sortKey { return sortKey{} },
 	"email":         func(c *contact) sortKey { return textKey(c.Email) },
 	"status":        func(c *contact) sortKey { return textKey(c.Status) },
 	"subscribed_on": func(c *contact) sortKey { return sortKey{number: c.SubscribedOn} },
+}
+
+// contactFilters contains the filter fields of a query. Each function returns the matching slots in
+// the query's ascending order.
+var contactFilters = map[string]func(t *contactTable, q query) []uint32{
+	"email": func(t *contactTable, q query) []uint32 {
+		if slot, ok := t.byAddress[strings.ToLower(q.value)]; ok {
+			return []uint32{slot}
+		}
+		return nil
+	},
+	"status": func(t *contactTable, q query) []uint32 {
+		return t.filter(q, func(c *contact) bool { return c.Status == q.value })
+	},
+	"tag": func(t *contactTable, q query) []uint32 {
+		return t.filter(q, func(c *contact) bool { return slices.Contains(c.Tags, q.value) })
+	},
+	"interest": func(t *contactTable, q query) []uint32 {
+		return t.filter(q, func(c *contact) bool { return slices.Contains(c.Interests, q.value) })
+	},
 }
 
 // sortKey is the position of a contact in a sort order. If several contacts have the same
@@ -87,9 +109,7 @@ func (t *contactTable) inOrder(field string) []uint32 {
 }
 
 func (t *contactTable) key(field string, slot uint32) (key sortKey) {
-	if of := contactOrders[field]; of != nil {
-		key = of(t.slot(slot))
-	}
+	key = contactOrders[field](t.slot(slot))
 	key.slot = slot
 	return key
 }
@@ -156,7 +176,7 @@ func (t *contactTable) setStatus(c *contact, status string) {
 		c.StatusUnlessDeleted = c.Status
 	}
 	c.Status = status
-	c.Barred = status != statusActive && (c.Barred || statusNamed(status).reactivates == reactivateNever)
+	c.Barred = status != statusActive && (c.Barred || contactStatusNamed(status).reactivates == reactivateNever)
 	t.counts[c.Status]++
 	t.insert("status", c.slot)
 }
@@ -169,7 +189,7 @@ func (t *contactTable) setStatusByRecipient(c *contact, status string) {
 		return
 	}
 	c.StatusUnlessDeleted = status
-	c.Barred = c.Barred || statusNamed(status).reactivates == reactivateNever
+	c.Barred = c.Barred || contactStatusNamed(status).reactivates == reactivateNever
 }
 
 func (t *contactTable) setDate(c *contact, unix int64) {
@@ -188,8 +208,8 @@ func union(have, add []string) []string {
 }
 
 type query struct {
-	field, value string // the filter; an empty field means no filter
-	sort         string // id, email, status or subscribed_on
+	field, value string // the filter, a key of contactFilters; "" means no filter
+	sort         string // a key of contactOrders
 	descending   bool
 }
 
@@ -212,22 +232,13 @@ func (t *contactTable) page(q query, p pageRequest) ([]*contact, int) {
 
 // matching returns the slots that match the filter of a query, in its ascending order.
 func (t *contactTable) matching(q query) []uint32 {
-	var matches func(c *contact) bool
-	switch q.field {
-	case "":
+	if q.field == "" {
 		return t.inOrder(q.sort)
-	case "email":
-		if slot, ok := t.byAddress[strings.ToLower(q.value)]; ok {
-			return []uint32{slot}
-		}
-		return nil
-	case "status":
-		matches = func(c *contact) bool { return c.Status == q.value }
-	case "tag":
-		matches = func(c *contact) bool { return slices.Contains(c.Tags, q.value) }
-	case "interest":
-		matches = func(c *contact) bool { return slices.Contains(c.Interests, q.value) }
 	}
+	return contactFilters[q.field](t, q)
+}
+
+func (t *contactTable) filter(q query, matches func(c *contact) bool) []uint32 {
 	matching := make([]bool, t.all.Len()) // by slot, because the contacts are read fast only in order of creation
 	for slot := range matching {
 		matching[slot] = matches(t.all.At(slot))

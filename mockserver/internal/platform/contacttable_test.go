@@ -3,6 +3,7 @@ package platform
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func TestContactTable(t *testing.T) {
 			c.Interests = union(c.Interests, []string{fmt.Sprint("interest", random.IntN(5))})
 		}
 	}
-	for _, sort := range []string{"id", "email", "status", "subscribed_on"} {
+	for _, sort := range slices.Sorted(maps.Keys(contactOrders)) {
 		for _, filter := range []string{
 			"", "status:active", "status:unknown", "tag:tag1", "tag:none", "interest:interest2",
 			"email:" + strings.ToLower(table.all.At(7).Email),

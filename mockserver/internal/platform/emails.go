@@ -24,7 +24,7 @@ func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailRespons
 	if err := t.checkEmail(in.Email, in.Sender, parts, in.ListID); err != nil {
 		return nil, err
 	}
-	l, c, err := t.addressee(in.ListID, in.Email)
+	l, c, err := t.recipientOf(in.ListID, in.Email)
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +48,9 @@ func (t *tx) checkEmail(to string, from api.Sender, content api.MessageContent, 
 	return apierror.Join(err, checkSender(from, true), t.checkContent(content, true), t.checkList(listID))
 }
 
-// addressee returns the contact with the given address on a list. If listID is 0, it
+// recipientOf returns the contact with the given address on a list. If listID is 0, it
 // searches all lists of the account, and returns the contact that was added last.
-func (t *tx) addressee(listID int64, address string) (*list, *contact, error) {
+func (t *tx) recipientOf(listID int64, address string) (*list, *contact, error) {
 	if listID != 0 {
 		l, err := t.listInBody(listID)
 		if err != nil {
@@ -61,7 +61,7 @@ func (t *tx) addressee(listID int64, address string) (*list, *contact, error) {
 		}
 		return l, l.contacts.at(address), nil
 	}
-	l, c := t.account.addressee(address)
+	l, c := t.account.contactAt(address)
 	return l, c, nil
 }
 
@@ -100,7 +100,7 @@ func (t *tx) internalError(m *message) string {
 // sent. The contact's status is checked before the suppression list.
 func (t *tx) rejectReason(m *message, c *contact) string {
 	if c != nil {
-		rejects := statusNamed(c.Status).rejects
+		rejects := contactStatusNamed(c.Status).rejects
 		if rejects == rejectAll || rejects == rejectMarketing && m.Type != string(api.EmailTypeTransactional) {
 			return c.Status
 		}
@@ -111,17 +111,8 @@ func (t *tx) rejectReason(m *message, c *contact) string {
 	return ""
 }
 
-func (t *tx) lookupState() *lookupState {
-	state := t.account.lookups[t.user.UserID]
-	if state == nil {
-		state = &lookupState{}
-		t.account.lookups[t.user.UserID] = state
-	}
-	return state
-}
-
 func (t *tx) getEmail(r api.GetEmailRequestObject) (api.GetEmailResponseObject, error) {
-	if !t.user.Unlimited && !t.lookupState().accept(t.p.LookupLimit, t.now) {
+	if !t.user.Unlimited && !t.account.lookupState(t.user.UserID).accept(t.p.LookupLimit, t.now) {
 		err := apierror.New(http.StatusTooManyRequests, "rate_limited", "only one lookup per second is allowed", "path", "email_id")
 		err.RetryAfter = "1"
 		return nil, err
@@ -144,7 +135,7 @@ func (t *tx) sendTransactionalEmail(r api.SendTransactionalEmailRequestObject) (
 	for _, h := range r.Body.AdditionalHeaders {
 		m.Headers = append(m.Headers, api.CustomAttribute(h))
 	}
-	if l, c, _ := t.addressee(0, m.To); c != nil {
+	if l, c, _ := t.recipientOf(0, m.To); c != nil {
 		m.setRecipient(m.To, l, c)
 	}
 	t.deliver(m)

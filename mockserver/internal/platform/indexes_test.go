@@ -158,7 +158,7 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 		}
 	}
 	for address, want := range latest {
-		if l, c := a.addressee(address); c != want || l.contacts.find(c.ID) != want {
+		if l, c := a.contactAt(address); c != want || l.contacts.find(c.ID) != want {
 			t.Errorf("%s belongs to %+v, want %+v", address, c, want)
 		}
 	}

@@ -77,8 +77,8 @@ func TestMessageFields(t *testing.T) {
 func TestWebhookFields(t *testing.T) {
 	var h delivery.Webhook
 	fill(reflect.ValueOf(&h).Elem())
-	assert.Equal(t, []string{"HashFunction"}, unset(reflect.ValueOf(hookWire(&h))), "fields of api.Webhook in hookWire (resources.go)")
-	assert.Empty(t, unset(reflect.ValueOf(hookSummary(&h))), "fields of api.WebhookSummary in hookSummary (resources.go)")
+	assert.Equal(t, []string{"HashFunction"}, unset(reflect.ValueOf(hookWire(&h))), "fields of api.Webhook in hookWire (webhook.go)")
+	assert.Empty(t, unset(reflect.ValueOf(hookSummary(&h))), "fields of api.WebhookSummary in hookSummary (webhook.go)")
 }
 
 // fill sets all fields of a value.

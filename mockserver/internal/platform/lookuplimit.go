@@ -61,6 +61,15 @@ type lookupState struct {
 	tokens float64   // number of tokens at that time
 }
 
+func (a *account) lookupState(userID int64) *lookupState {
+	state := a.lookups[userID]
+	if state == nil {
+		state = &lookupState{}
+		a.lookups[userID] = state
+	}
+	return state
+}
+
 // accept reports whether a lookup is allowed now, and counts an allowed lookup.
 func (s *lookupState) accept(limit LookupLimit, now time.Time) bool {
 	if now.Before(s.last) { // the clock was set back

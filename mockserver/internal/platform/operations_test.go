@@ -103,7 +103,7 @@ func TestBounceCategories(t *testing.T) {
 	for _, category := range events.BounceCategories() {
 		assert.NotEmpty(t, Diagnostic(category), "%s in Diagnostic (recipients.go)", category)
 		p := restored(t, stateText("9", oneList))
-		succeed(t)(p.SubmitEmail(ctx, submission(strings.Replace(string(category), "_", "+", 1)+"@"+MagicDomain)))
+		succeed(t)(p.SubmitEmail(ctx, submission(strings.Replace(string(category), "_", "+", 1)+"@"+TestDomain)))
 		assert.Equal(t, category, p.Outbox()[0].BounceCategory)
 	}
 	names, err := os.ReadFile("../../../events/types.gen.go")

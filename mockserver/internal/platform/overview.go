@@ -8,7 +8,7 @@ import (
 // Overview contains counts of the records in an account.
 type Overview struct {
 	Messages  Outcome
-	Contacts  Contacts
+	Contacts  ContactCounts
 	Resources Resources
 	Minutes   map[int64]int64    // number of sent messages by minute
 	Waiting   []delivery.Waiting // campaigns that are scheduled for later, and contacts that have not confirmed yet
@@ -29,7 +29,7 @@ type Resources struct {
 // running time depends on the number of lists and campaigns, not on the number of
 // messages or contacts.
 func (p *Platform) Overview(only, from, until int64) Overview {
-	out := Overview{Contacts: Contacts{}, Minutes: map[int64]int64{}}
+	out := Overview{Contacts: ContactCounts{}, Minutes: map[int64]int64{}}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for a := range p.accountsLocked(only) {

@@ -2,6 +2,10 @@
 // actions and events. It implements the interface that is generated from openapi.yaml, and does
 // not depend on HTTP.
 //
+// A file with a singular name contains a record, such as list.go. The file with its plural contains
+// the operations on the record, such as lists.go. Templates and suppressed addresses have no record,
+// because the generated types of the API suffice.
+//
 // A file refers only to files in its own row and in lower rows:
 //
 //	operations.gen                                                                    the generated interface: a transaction for each operation
@@ -9,13 +13,14 @@
 //	restore, decodestate, snapshot                                                    the control API: the state
 //	contacts, emails, campaigns, webhooks                                             the operations of the API, one file per resource
 //	subscribe, workflows                                                              automatic actions of the platform
-//	recipients, address                                                               delivery of messages, and recipient actions
+//	deliver, recipients, address                                                      delivery of messages, and recipient actions
 //	suppressions, lists, templates                                                    operations that others use
 //	events                                                                            events of messages
 //	platform, ids                                                                     the lock and transactions
 //	render                                                                            the content of messages
-//	account, outcome, lookuplimit, resources, message, contact, contacttable, status  the records and their rules
-//	collection                                                                        what the records consist of
+//	account, outcome, lookuplimit                                                     the records of an account
+//	list, campaign, workflow, webhook, message, contact, contacttable, contactstatus  the records and their rules
+//	collection, paging, suppressionlist                                               what the records consist of
 package platform
 
 import (

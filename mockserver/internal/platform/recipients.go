@@ -7,55 +7,8 @@ import (
 	"strings"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/changes"
 )
-
-// newMessage returns a message without a recipient.
-func (t *tx) newMessage(by events.SendingType, from api.Sender, content api.MessageContent) *message {
-	return &message{ID: UUID(), SentBy: by, From: from, Content: content, SubmittedOn: t.unix()}
-}
-
-func (t *tx) deliver(m *message) {
-	m.Status, m.DeliveredOn = messageDelivered, t.unix()
-	t.storeMessage(m)
-	t.simulateTestAddress(m)
-	t.account.outcomes.addMessage(m)
-}
-
-func (t *tx) storeMessage(m *message) {
-	m.AccountID = t.account.ID
-	t.p.addMessage(m)
-	if t.p.Changes.Observed() {
-		t.added = append(t.added, m)
-	}
-}
-
-// testAddressWords returns the words in the local part of a test address, or nil for
-// other addresses.
-func testAddressWords(address string) []string {
-	local, domain, _ := strings.Cut(strings.ToLower(address), "@")
-	if domain != MagicDomain {
-		return nil
-	}
-	return strings.Split(local, "+")
-}
-
-// simulateTestAddress simulates the actions of a recipient with a test address.
-func (t *tx) simulateTestAddress(m *message) {
-	words := testAddressWords(m.To)
-	if words == nil {
-		return
-	}
-	user := t.user
-	t.user, t.messageID = nil, m.ID // without a user, because the recipient acts
-	defer func() { t.user, t.messageID = user, "" }()
-	for _, a := range TestAddresses() {
-		if a.Address == words[0]+"@"+MagicDomain {
-			a.act(t, m, strings.Join(words[1:min(2, len(words))], ""))
-		}
-	}
-}
 
 // actOn simulates a recipient action on a sent message.
 func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) error {
@@ -145,7 +98,7 @@ func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 	if c != nil {
 		c.BouncesCount++
 		c.LastBounceType = bounceType(category)
-		if category.Hard() && !statusNamed(c.effectiveStatus()).final {
+		if category.Hard() && !contactStatusNamed(c.effectiveStatus()).final {
 			l.contacts.setStatusByRecipient(c, statusBounced)
 		}
 	}

@@ -238,7 +238,7 @@ func (r *restoring) index(in *accountState) error {
 	a := r.accounts[in.ID]
 	for l := range a.Lists.all() {
 		for c := range l.contacts.all.All() {
-			a.updateAddressee(l, c)
+			a.indexContact(l, c)
 		}
 	}
 	return each("campaigns", in.Campaigns, func(c *campaign) error {

@@ -46,13 +46,13 @@ func (t *tx) newContact(l *list, email, status string) *contact {
 	}
 	c := &contact{Contact: api.Contact{ID: id, Email: email, Status: status, SubscribedOn: t.unix()}, Added: added}
 	l.contacts.add(c)
-	t.account.updateAddressee(l, c)
+	t.account.indexContact(l, c)
 	return c
 }
 
 func (t *tx) addAgain(l *list, c *contact) {
 	c.Added = t.nextID()
-	t.account.updateAddressee(l, c)
+	t.account.indexContact(l, c)
 }
 
 func (t *tx) addDetails(c *contact, attributes []api.CustomAttribute, tags, interests []string) {

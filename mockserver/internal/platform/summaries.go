@@ -11,18 +11,18 @@ import (
 
 // ListSummary is a list with counts of its contacts.
 type ListSummary struct {
-	ID             int64     `json:"id,string" doc:"the id of the list"`
-	AccountID      int64     `json:"account_id" doc:"the account of the list"`
-	Name           string    `json:"name" doc:"the name of the list"`
-	PolicyAccepted bool      `json:"policy_accepted" doc:"whether the anti-spam policy is accepted"`
-	CreatedOn      time.Time `json:"created_on" doc:"the time when the list was created"`
-	Contacts       Contacts  `json:"contacts" doc:"the number of contacts in the list, by status"`
+	ID             int64         `json:"id,string" doc:"the id of the list"`
+	AccountID      int64         `json:"account_id" doc:"the account of the list"`
+	Name           string        `json:"name" doc:"the name of the list"`
+	PolicyAccepted bool          `json:"policy_accepted" doc:"whether the anti-spam policy is accepted"`
+	CreatedOn      time.Time     `json:"created_on" doc:"the time when the list was created"`
+	Contacts       ContactCounts `json:"contacts" doc:"the number of contacts in the list, by status"`
 }
 
 // Lists returns the lists of all accounts, newest first.
 func (p *Platform) Lists() []ListSummary {
 	return ofAll(p, func(a *account) *collection[int64, list] { return &a.Lists }, func(a *account, l *list) ListSummary {
-		out := ListSummary{l.ListID, a.ID, l.Name, l.PolicyAccepted, clock.Unix(l.CreatedOn), Contacts{}}
+		out := ListSummary{l.ListID, a.ID, l.Name, l.PolicyAccepted, clock.Unix(l.CreatedOn), ContactCounts{}}
 		out.Contacts.add(l.contacts)
 		return out
 	}, func(l ListSummary) int64 { return l.ID })

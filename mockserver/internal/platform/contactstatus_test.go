@@ -34,10 +34,10 @@ func documented(t *testing.T, name string) []string {
 	return values
 }
 
-// TestStatuses compares the table of statuses with the documents, and its columns with the behavior of the platform.
-func TestStatuses(t *testing.T) {
+// TestContactStatuses compares the table of statuses with the documents, and its columns with the behavior of the platform.
+func TestContactStatuses(t *testing.T) {
 	reasons := []string{"suppressed"}
-	for _, s := range statuses {
+	for _, s := range contactStatuses {
 		if s.rejects != rejectNone {
 			reasons = append(reasons, s.name)
 		}
@@ -64,7 +64,7 @@ func TestStatuses(t *testing.T) {
 	for _, status := range events.ContactStatuses() {
 		known = append(known, string(status))
 	}
-	assert.ElementsMatch(t, known, append(Statuses(), "suppressed"), "ContactStatus in openapi.yaml, and statuses in status.go") // no contact of the mock server is suppressed
+	assert.ElementsMatch(t, known, append(ContactStatuses(), "suppressed"), "ContactStatus in openapi.yaml, and contactStatuses in contactstatus.go") // no contact of the mock server is suppressed
 	text, err := os.ReadFile("../../../docs/decisions.md")
 	require.NoError(t, err)
 	decisions := strings.Join(strings.Fields(string(text)), " ")
@@ -80,7 +80,7 @@ func TestStatuses(t *testing.T) {
 }
 
 func activated(when activation) (names []string) {
-	for _, s := range statuses {
+	for _, s := range contactStatuses {
 		if s.reactivates == when {
 			names = append(names, s.name)
 		}
@@ -93,8 +93,8 @@ func listed(words []string, last string) string {
 }
 
 // The contacts of all lists are counted.
-func TestContactsAdd(t *testing.T) {
-	list, counts := newContactTable(), Contacts{}
+func TestContactCounts(t *testing.T) {
+	list, counts := newContactTable(), ContactCounts{}
 	list.add(&contact{Contact: api.Contact{ID: 1, Email: "ada@example.org", Status: statusSpam}})
 	counts.add(list)
 	counts.add(list)
