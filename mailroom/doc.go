@@ -96,7 +96,7 @@
 // can use the old webhook again. While both webhooks exist, the platform delivers each event for
 // both, and the Room deduplicates the events.
 //
-// The Room archives the old webhook when no process has used this webhook for 8 hours. The 8 hours
+// The Room archives the old webhook when no process has used the webhook for 8 hours. These 8 hours
 // count only while at least one process runs. While no process runs, the deliveries for the old
 // webhook fail, and the platform must still retry them. If the URL changed, the application must
 // pass requests for the old URL to the Room too, until the Room has archived the old webhook.
