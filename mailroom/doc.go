@@ -49,10 +49,10 @@
 // While the platform fails, each request could leave another email with an unknown outcome.
 // Therefore, after a failed request, all processes stop sending emails of the outbox for
 // [Options].Pause, or for the time in a Retry-After header. A failure that concerns only one email,
-// such as a 403, 404 or 409, causes no pause. After the pause, one worker sends one email as a test, and the other workers wait. If this
-// request succeeds, all workers continue. Otherwise, the next pause begins. So at the start of an
-// outage, each request in progress can have an unknown outcome, but later only one request after
-// each pause.
+// such as a 403, 404 or 409, causes no pause. After the pause, one worker sends one email as a
+// test, and the other workers wait. If this request succeeds, all workers continue. Otherwise, the
+// next pause begins. So at the start of an outage, each request in progress can have an unknown
+// outcome, but later only one request after each pause.
 //
 // If no request has succeeded for 30 s, for example because the outbox was empty, an outage may have
 // begun in the meantime. Therefore, one worker then sends a test first, too.
