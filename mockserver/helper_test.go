@@ -49,8 +49,8 @@ type response struct {
 }
 
 // id returns an id field as text.
-func (a response) id(name string) string {
-	switch id := a.object[name].(type) {
+func (r response) id(name string) string {
+	switch id := r.object[name].(type) {
 	case string:
 		return id
 	case float64:
@@ -77,17 +77,17 @@ func (p probe) send(req *http.Request) response {
 	if found := local(text); found != "" {
 		p.t.Errorf("%s %s: the response contains …%s, want UTC", req.Method, req.URL.Path, found)
 	}
-	a := response{status: res.StatusCode, header: res.Header, text: text}
-	_ = json.Unmarshal([]byte(text), &a.object)
-	return a
+	r := response{status: res.StatusCode, header: res.Header, text: text}
+	_ = json.Unmarshal([]byte(text), &r.object)
+	return r
 }
 
 // must sends a request that must succeed.
 func (p probe) must(method, path string, body any) response {
 	p.t.Helper()
-	a := p.do(method, path, body)
-	require.Equal(p.t, 2, a.status/100, "%s %s: %d %s", method, path, a.status, a.text)
-	return a
+	r := p.do(method, path, body)
+	require.Equal(p.t, 2, r.status/100, "%s %s: %d %s", method, path, r.status, r.text)
+	return r
 }
 
 // list creates a list, accepts its policy, and returns its path.
@@ -118,8 +118,8 @@ func (p probe) email(to string, subject ...string) string {
 // webhook subscribes http://app.test/hook to events, and returns its path.
 func (p probe) webhook(names ...events.Name) string {
 	p.t.Helper()
-	a := p.must("POST", "/webhooks", map[string]any{"url": "http://app.test/hook", "events": names})
-	return "/webhooks/" + a.id("webhook_id")
+	r := p.must("POST", "/webhooks", map[string]any{"url": "http://app.test/hook", "events": names})
+	return "/webhooks/" + r.id("webhook_id")
 }
 
 func (p probe) inject(faults ...mockserver.Fault) {

@@ -36,7 +36,7 @@ type piece struct {
 	line     int // in pieces.txt, from 0
 }
 
-func (p piece) isBehaviour() bool { return !strings.HasPrefix(p.id, "-") }
+func (p piece) isBehavior() bool { return !strings.HasPrefix(p.id, "-") }
 
 const piecesFile = "testdata/pieces.txt"
 
@@ -87,7 +87,7 @@ func TestPieces(t *testing.T) {
 		if strings.ContainsFunc(skipped, isWord) {
 			t.Errorf("testdata/pieces.txt: before %s, no line quotes this text of %s: %q", p.id, p.document, strings.TrimSpace(skipped))
 		}
-		if p.isBehaviour() && seen[p.id] {
+		if p.isBehavior() && seen[p.id] {
 			t.Errorf("testdata/pieces.txt: %s: two quotations have this id", p.id)
 		}
 		seen[p.id] = true
@@ -150,7 +150,7 @@ func proves(t testing.TB, ids ...string) {
 	pieces, err := pieceList()
 	require.NoError(t, err)
 	for _, id := range ids {
-		if !slices.ContainsFunc(pieces, func(p piece) bool { return p.id == id && p.isBehaviour() }) {
+		if !slices.ContainsFunc(pieces, func(p piece) bool { return p.id == id && p.isBehavior() }) {
 			t.Errorf("pieces.txt has no %s", id)
 		}
 	}
@@ -199,7 +199,7 @@ func reportProofs(w io.Writer, all bool) bool {
 	}
 	behavior, unproven := 0, 0
 	for _, p := range pieces {
-		if !p.isBehaviour() {
+		if !p.isBehavior() {
 			continue
 		}
 		behavior++

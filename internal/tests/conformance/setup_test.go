@@ -115,33 +115,33 @@ func (f *fixture) send(req *http.Request) reply {
 }
 
 // is checks the status and compares the body with a pattern. "" means no body.
-func (a reply) is(status int, pattern string) reply {
-	a.f.Helper()
-	if a.status != status {
-		a.f.Fatalf("%s: status %d, want %d: %s", a.request, a.status, status, a.raw)
+func (r reply) is(status int, pattern string) reply {
+	r.f.Helper()
+	if r.status != status {
+		r.f.Fatalf("%s: status %d, want %d: %s", r.request, r.status, status, r.raw)
 	}
 	if pattern == "" {
-		if len(a.raw) != 0 {
-			a.f.Errorf("%s: the body is %q, want none", a.request, a.raw)
+		if len(r.raw) != 0 {
+			r.f.Errorf("%s: the body is %q, want none", r.request, r.raw)
 		}
-		return a
+		return r
 	}
-	assert.Equal(a.f, "application/json", a.header.Get("Content-Type"), "%s: the content type", a.request)
-	a.f.matches(a.request, a.json(), pattern)
-	return a
+	assert.Equal(r.f, "application/json", r.header.Get("Content-Type"), "%s: the content type", r.request)
+	r.f.matches(r.request, r.json(), pattern)
+	return r
 }
 
 // ok checks that the request succeeded.
-func (a reply) ok() reply {
-	a.f.Helper()
-	require.Equal(a.f, 2, a.status/100, "%s: status %d: %s", a.request, a.status, a.raw)
-	return a
+func (r reply) ok() reply {
+	r.f.Helper()
+	require.Equal(r.f, 2, r.status/100, "%s: status %d: %s", r.request, r.status, r.raw)
+	return r
 }
 
 // problem checks that the response is an error with a detail of this type and location.
-func (a reply) problem(status int, kind, loc string) reply {
-	a.f.Helper()
-	a.is(status, `{"detail":"<array>"}`)
+func (r reply) problem(status int, kind, loc string) reply {
+	r.f.Helper()
+	r.is(status, `{"detail":"<array>"}`)
 	var body struct {
 		Detail []struct {
 			Loc  []any
@@ -149,52 +149,52 @@ func (a reply) problem(status int, kind, loc string) reply {
 			Type string
 		}
 	}
-	a.f.must(json.Unmarshal(a.raw, &body))
+	r.f.must(json.Unmarshal(r.raw, &body))
 	for _, d := range body.Detail {
 		if d.Type == kind && d.Msg != "" && strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Loc), " ", "."), "[]") == loc {
-			return a
+			return r
 		}
 	}
-	a.f.Errorf("%s: want a detail of type %s at %s: %s", a.request, kind, loc, a.raw)
-	return a
+	r.f.Errorf("%s: want a detail of type %s at %s: %s", r.request, kind, loc, r.raw)
+	return r
 }
 
-func (a reply) json() any {
-	a.f.Helper()
-	value, err := parse(a.raw)
+func (r reply) json() any {
+	r.f.Helper()
+	value, err := parse(r.raw)
 	if err != nil {
-		a.f.Fatalf("%s: %v: %s", a.request, err, a.raw)
+		r.f.Fatalf("%s: %v: %s", r.request, err, r.raw)
 	}
 	return value
 }
 
 // int returns a field that is an integer.
-func (a reply) int(name string) int64 {
-	a.f.Helper()
-	n, ok := a.json().(map[string]any)[name].(json.Number)
+func (r reply) int(name string) int64 {
+	r.f.Helper()
+	n, ok := r.json().(map[string]any)[name].(json.Number)
 	i, err := n.Int64()
 	if !ok || err != nil {
-		a.f.Fatalf("%s: %s is not an integer: %s", a.request, name, a.raw)
+		r.f.Fatalf("%s: %s is not an integer: %s", r.request, name, r.raw)
 	}
 	return i
 }
 
 // text returns a field that is a string.
-func (a reply) text(name string) string {
-	a.f.Helper()
-	s, ok := a.json().(map[string]any)[name].(string)
+func (r reply) text(name string) string {
+	r.f.Helper()
+	s, ok := r.json().(map[string]any)[name].(string)
 	if !ok {
-		a.f.Fatalf("%s: %s is not a string: %s", a.request, name, a.raw)
+		r.f.Fatalf("%s: %s is not a string: %s", r.request, name, r.raw)
 	}
 	return s
 }
 
 // column returns one field of every item of a page.
-func (a reply) column(name string) []string {
-	a.f.Helper()
-	a.is(http.StatusOK, `{"data":"<array>","…":0}`)
+func (r reply) column(name string) []string {
+	r.f.Helper()
+	r.is(http.StatusOK, `{"data":"<array>","…":0}`)
 	var out []string
-	for _, item := range a.json().(map[string]any)["data"].([]any) {
+	for _, item := range r.json().(map[string]any)["data"].([]any) {
 		out = append(out, fmt.Sprint(item.(map[string]any)[name]))
 	}
 	return out

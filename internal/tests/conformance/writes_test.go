@@ -209,12 +209,12 @@ func (r route) shownAt(t *testing.T, ids map[string]string, made reply) string {
 }
 
 // id returns a field that is an id, or "".
-func (a reply) id(name string) string {
-	a.f.Helper()
-	if len(a.raw) == 0 {
+func (r reply) id(name string) string {
+	r.f.Helper()
+	if len(r.raw) == 0 {
 		return ""
 	}
-	members, _ := a.json().(map[string]any)
+	members, _ := r.json().(map[string]any)
 	if members[name] == nil {
 		return ""
 	}

@@ -34,16 +34,16 @@ func (c *Control) contacts() listing[platform.ListedContact, platform.ListedCont
 			}
 			return n, contacts, nil
 		},
-		id:   func(m platform.ListedContact) string { return strconv.FormatInt(m.ID, 10) },
-		text: func(to []byte, m platform.ListedContact) []byte { return lines(to, m.Email) },
-		record: func(m platform.ListedContact) platform.ListedContact {
-			m.Tags = append([]string{}, m.Tags...)
-			return m
+		id:   func(c platform.ListedContact) string { return strconv.FormatInt(c.ID, 10) },
+		text: func(to []byte, c platform.ListedContact) []byte { return lines(to, c.Email) },
+		record: func(c platform.ListedContact) platform.ListedContact {
+			c.Tags = append([]string{}, c.Tags...)
+			return c
 		},
 		filters: []filter[platform.ListedContact]{
-			whereAccount("the account of the contacts", func(m platform.ListedContact) int64 { return m.AccountID }),
+			whereAccount("the account of the contacts", func(c platform.ListedContact) int64 { return c.AccountID }),
 			where(choice("status", "the status of the contacts", platform.ContactStatuses()...),
-				func(m platform.ListedContact) string { return m.Status }),
+				func(c platform.ListedContact) string { return c.Status }),
 		},
 	}
 }

@@ -154,8 +154,8 @@ func eventFromBody(account int64, body []byte) *Event {
 	}
 	_ = json.Unmarshal(body, &name) // the body may be invalid
 	out := &Event{AccountID: account, Name: name.Event, ID: name.ID, Body: slices.Clone(body)}
-	if what, err := events.Parse(body); err == nil {
-		out.Recipient = what.Recipient()
+	if event, err := events.Parse(body); err == nil {
+		out.Recipient = event.Recipient()
 	}
 	return out
 }

@@ -45,8 +45,8 @@ func (t *tx) fireBy(user events.User, name events.Name, data events.Data) {
 	if t.isSeed || !t.p.Deliveries.HasSubscriber(t.account.ID, name) && !t.p.RecordEvents {
 		return
 	}
-	what := events.Event{Name: name, Time: t.now.Truncate(time.Millisecond), Data: data}
-	e := delivery.Event{AccountID: t.account.ID, MessageID: t.messageID, Name: name, Payload: what}
+	event := events.Event{Name: name, Time: t.now.Truncate(time.Millisecond), Data: data}
+	e := delivery.Event{AccountID: t.account.ID, MessageID: t.messageID, Name: name, Payload: event}
 	e.Recipient = e.Payload.Recipient()
 	if m := t.p.message(t.messageID); m != nil {
 		e.Recipient, e.Subject = m.To, m.subject()
