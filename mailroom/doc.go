@@ -69,7 +69,8 @@
 // these values after 4 hours, the notice does not contain them. If lookups fail for another reason,
 // such as an outage, the notice waits.
 //
-// The outcome of a key precedes all other notices with this key. Otherwise, notices have no order.
+// The outcome of a key precedes all other notices with this key. Apart from this, notices have no
+// order.
 //
 // # Clocks
 //

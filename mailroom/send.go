@@ -63,8 +63,9 @@ func (r *Room) send(ctx context.Context, key string) (wait time.Duration, err er
 // claim records that this process is about to send an email. Afterwards, the state of the
 // email is sending, unless the address is suppressed or the worker must wait.
 //
-// claim locks the key first, because a transaction of the application can hold this lock for
-// long. If claim held the lock of the pause in the meantime, other workers would wait too.
+// claim locks the key before the pause, because a transaction of the application can hold the
+// lock of the key for long. If claim already held the lock of the pause, all workers would wait
+// for this transaction.
 func (s *storeTx) claim(it Item, m *mailValue) (wait time.Duration) {
 	start, key := time.Now(), it.Key
 	state, found := s.get(kindMail, key)

@@ -231,8 +231,8 @@ func (rc *receiver) context(r *http.Request, d *Delivery) (context.Context, cont
 }
 
 // fresh returns an error if the event is older than the age limit. It accepts an event
-// without a time. Otherwise the platform would retry such an event without success
-// until it is lost.
+// without a time, because the platform would retry a rejected event without success until
+// the event is lost.
 func (rc *receiver) fresh(event *events.Event) error {
 	if rc.opts.MaxAge <= 0 || event.Time.IsZero() {
 		return nil

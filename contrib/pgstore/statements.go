@@ -42,8 +42,8 @@ CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USI
 // inserts NULL instead of the key, and PostgreSQL rejects NULL in a primary key.
 //
 // If insertAndCommit cannot succeed, for example on a standby, lockKey returns the
-// reason, so the handler is not called. Otherwise each delivery would call the handler,
-// although the commit then fails. An INSERT without rows before the handler would detect
+// reason, so the handler is not called. Without this check, each delivery would call the
+// handler, although the commit then fails. An INSERT without rows before the handler would detect
 // the same problems, but it would lock the table while the handler runs.
 const (
 	lockKey = `SELECT pg_try_advisory_xact_lock($1::bigint), CASE
