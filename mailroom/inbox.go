@@ -62,7 +62,7 @@ func (s *storeTx) applyOutcomeEvent(n Notice) (done bool) {
 		if m.Submission == nil { // removed when the outcome became Sent
 			m.Submission = &client.EmailSubmission{To: n.Address}
 		}
-		s.recordOutcome(n.Key, m)
+		s.putOutcome(n.Key, m)
 	}
 	return true
 }
@@ -74,11 +74,12 @@ func (s *storeTx) suppressAddress(n Notice) {
 }
 
 // keyOfEmail returns the key of the email with the id, or "".
-func (s *storeTx) keyOfEmail(emailID string) (key string) {
-	if emailID != "" {
-		for _, it := range s.byRef(kindMail, refOfEmail(emailID)) {
-			key = it.Key
-		}
+func (s *storeTx) keyOfEmail(emailID string) string {
+	if emailID == "" {
+		return ""
 	}
-	return key
+	if items := s.byRef(kindMail, refOfEmail(emailID)); len(items) > 0 {
+		return items[0].Key
+	}
+	return ""
 }

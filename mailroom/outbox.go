@@ -9,15 +9,18 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// The states of a key in the outbox, in addition to the outcomes.
+// keyState is the state of a key in the outbox: queued, sending or an outcome. It is an alias of
+// Reason, because each outcome is also the Reason of a notice.
+type keyState = Reason
+
 const (
-	queued  Reason = "queued"  // the email is in an item of the kind "send"
-	sending Reason = "sending" // a worker has sent the request, or is about to send it
+	queued  keyState = "queued"  // the email is in an item of the kind "send"
+	sending keyState = "sending" // a worker has sent the request, or is about to send it
 )
 
 // mailValue is the value of an item of the kind "mail" or "send".
 type mailValue struct {
-	State        Reason                  `json:"state"`
+	State        keyState                `json:"state"`
 	Submission   *client.EmailSubmission `json:"submission,omitempty"`   // until the outcome is known
 	Attempt      string                  `json:"attempt,omitempty"`      // identifies the request
 	Started      time.Time               `json:"started,omitzero"`       // start of the request

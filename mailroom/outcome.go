@@ -8,9 +8,9 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// recordResult calls storeResult until it succeeds. After Close, it gives up after three
+// storeResultWithRetries calls storeResult until it succeeds. After Close, it gives up after three
 // attempts. The outcome then becomes unknown when the lease of the request ends.
-func (r *Room) recordResult(ctx context.Context, key string, m mailValue, email client.SubmittedEmail, sendErr error) error {
+func (r *Room) storeResultWithRetries(ctx context.Context, key string, m mailValue, email client.SubmittedEmail, sendErr error) error {
 	for n := 1; ; n++ {
 		err := r.storeResult(ctx, key, m, email, sendErr)
 		if err == nil {
@@ -53,13 +53,13 @@ func (r *Room) storeResult(ctx context.Context, key string, m mailValue, email c
 			m.State = Failed
 			fallthrough
 		default:
-			s.recordOutcome(key, m)
+			s.putOutcome(key, m)
 		}
 	})
 }
 
 // stateFromResult returns the state of an email after a request.
-func stateFromResult(sendErr error) Reason {
+func stateFromResult(sendErr error) keyState {
 	switch client.ResultOfSend(sendErr) {
 	case client.SendAccepted:
 		return Sent
@@ -75,9 +75,9 @@ func stateFromResult(sendErr error) Reason {
 	return queued
 }
 
-// recordOutcome records an outcome, and the notice about it. If OnNotice has not handled the
+// putOutcome stores an outcome, and the notice about it. If OnNotice has not handled the
 // notice of an earlier outcome yet, the new notice replaces it.
-func (s *storeTx) recordOutcome(key string, m mailValue) {
+func (s *storeTx) putOutcome(key string, m mailValue) {
 	var due time.Time
 	n := Notice{
 		Reason: m.State, Address: normalizeAddress(m.Submission.To), Key: key, EmailID: m.EmailID, Detail: m.Detail, Time: time.Now(),
@@ -103,7 +103,7 @@ func (r *Room) expire(ctx context.Context, _ string) (wait time.Duration, err er
 	return withDueItem(ctx, r, kindMail, "", func(s *storeTx, it Item, m mailValue) time.Duration {
 		if m.State == sending {
 			m.State, m.Detail = Unknown, "the process ended while it sent the email"
-			s.recordOutcome(it.Key, m)
+			s.putOutcome(it.Key, m)
 		} else {
 			s.delete(kindMail, it.Key)
 		}

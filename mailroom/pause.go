@@ -25,7 +25,7 @@ type pauseValue struct {
 type mode string
 
 const (
-	modeNormal  mode = "open"    // all workers send
+	modeNormal  mode = "normal"  // all workers send
 	modePaused  mode = "paused"  // no worker sends
 	modeProbing mode = "probing" // one worker sends alone, and the others wait for its result
 )
@@ -47,11 +47,11 @@ func (s *storeTx) sendDelay(now time.Time) time.Duration {
 }
 
 // readPause reads the pause without locking it, so workers do not wait for each other.
-func (s *storeTx) readPause() (p pauseValue) {
-	for _, it := range s.byRef(kindPause, pauseKey) {
-		p = s.decodePause(it)
+func (s *storeTx) readPause() pauseValue {
+	if items := s.byRef(kindPause, pauseKey); len(items) > 0 {
+		return s.decodePause(items[0])
 	}
-	return p
+	return pauseValue{}
 }
 
 func (s *storeTx) lockPause() pauseValue {

@@ -57,7 +57,7 @@ func (r *Room) send(ctx context.Context, key string) (wait time.Duration, err er
 	// The request ends within the lease, even if the commit of the claim was slow.
 	limit := r.opts.SendTimeout + min(0, storeTimeout-time.Since(m.Started))
 	email, sendErr := r.submit(ctx, limit, *m.Submission)
-	return 0, r.recordResult(ctx, key, m, email, sendErr)
+	return 0, r.storeResultWithRetries(ctx, key, m, email, sendErr)
 }
 
 // claim records that this process is about to send an email. Afterwards, the state of the
@@ -85,7 +85,7 @@ func (s *storeTx) claim(it Item, m *mailValue) (wait time.Duration) {
 	}
 	if reason := s.suppression(m.Submission.To); reason != "" {
 		m.State, m.Detail = Rejected, "the address is suppressed: "+string(reason)
-		s.recordOutcome(key, *m)
+		s.putOutcome(key, *m)
 	} else if wait = s.sendDelay(start); wait > 0 {
 		return wait
 	} else {

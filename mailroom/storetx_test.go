@@ -25,7 +25,7 @@ func TestStoredFormat(t *testing.T) {
 			State: sending, Submission: &submission, Attempt: "a", Started: later, FirstStarted: now, Postponed: 2, EmailID: "e", Detail: "d",
 		},
 		`{"key":"k","to":"a@example.org","sent":"2025-11-20T15:23:20Z","detail":"d"}`: Unresolved{Key: "k", To: "a@example.org", Sent: now, Detail: "d"},
-		`{"mode":"open","until":"2025-11-20T15:24:20Z","since":"2025-11-20T15:23:20Z","failures":3}`: pauseValue{
+		`{"mode":"normal","until":"2025-11-20T15:24:20Z","since":"2025-11-20T15:23:20Z","failures":3}`: pauseValue{
 			Mode: modeNormal, Until: later, Since: now, Failures: 3,
 		},
 		`{"mode":"paused"}`:  pauseValue{Mode: modePaused},

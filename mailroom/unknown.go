@@ -50,7 +50,7 @@ func (r *Room) Resolve(ctx context.Context, key string, wasSent bool) (found boo
 		switch found = m.State == Unknown; {
 		case found && wasSent:
 			m.State, m.Detail = Sent, "resolved by an operator"
-			s.recordOutcome(key, m)
+			s.putOutcome(key, m)
 		case found:
 			s.requeue(key, time.Now(), "", mailValue{Submission: m.Submission})
 		}
@@ -91,7 +91,7 @@ func (s *storeTx) resolveByLookup(id string, email client.Email) (key string, in
 	case client.EmailStatusError:
 		m.State, m.Detail = Failed, email.Error
 	}
-	s.recordOutcome(it.Key, m)
+	s.putOutcome(it.Key, m)
 	return it.Key, false
 }
 
