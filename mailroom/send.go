@@ -64,8 +64,8 @@ func (r *Room) send(ctx context.Context, key string) (wait time.Duration, err er
 // email is sending, unless the address is suppressed or the worker must wait.
 //
 // claim locks the key before the pause, because a transaction of the application can hold the
-// lock of the key for long. If claim already held the lock of the pause, all workers would wait
-// for this transaction.
+// lock of the key for long. If claim already held the lock of the pause, other workers would
+// wait for this transaction too.
 func (s *storeTx) claim(it Item, m *mailValue) (wait time.Duration) {
 	start, key := time.Now(), it.Key
 	state, found := s.get(kindMail, key)

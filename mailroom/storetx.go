@@ -105,8 +105,8 @@ func (s *storeTx) put(it Item) {
 }
 
 // getOrInsert returns an item, and locks it until the transaction ends. If the item does
-// not exist, getOrInsert inserts it. Otherwise there would be nothing to lock, and another
-// transaction could insert the item in the meantime. Like put, it wakes a worker.
+// not exist, getOrInsert inserts it, because a missing item cannot be locked, and another
+// transaction could insert it. Like put, getOrInsert wakes a worker.
 func (s *storeTx) getOrInsert(it Item) (_ Item, inserted bool) {
 	for s.err == nil {
 		if inserted, s.err = s.tx.Insert(s.ctx, it); inserted {
