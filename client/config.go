@@ -88,7 +88,8 @@ type Config struct {
 	//     wrong type, which becomes the zero value
 	//   - "refused parameter omitted" at warn level if a call continues without a
 	//     parameter that the platform refused
-	//   - each webhook to archive at warn level, from [Webhooks.Ensure].
+	//   - one record at warn level for each webhook that [Webhooks.Ensure] reminds you to
+	//     archive
 	//
 	// The records "platform request" and "retrying platform request" also contain
 	// request_id and error, if known. The records "response value ignored" and "refused

@@ -73,11 +73,10 @@ func separator(line string) rune {
 	return r
 }
 
-// otherComma returns the separator of the first line if this separator is not a comma.
-// It splits the line at each possible separator, and passes the fields to found. A
-// character is the separator if found accepts a field of the line split at this
-// character. If found accepts a field of the line split at commas, or at several
-// separators, otherComma returns 0.
+// otherComma returns the separator of the first line if it is a semicolon, a tab or |. The
+// function found recognizes a header. otherComma splits the line at commas, and then at
+// each of the three characters. A character is possible if found then accepts a field. If
+// a comma is possible, or not exactly one of the three characters, otherComma returns 0.
 func (c *csvRows) otherComma(found func(field string) bool) (comma rune) {
 	line := c.firstLine()
 	has := func(comma rune) bool {

@@ -13,13 +13,14 @@ import (
 
 // ImportBatch imports up to 1,000 contacts with one request. For more contacts, use
 // [Contacts.Import]. Importing a contact again does not create a duplicate, but activates
-// the contact if it was deleted in the meantime. This can happen within one call, because
-// the client sends the batch again after a lost response. To prevent this, use
-// [WithMaxAttempts].
+// the contact if it was deleted in the meantime. One call can import a contact again,
+// because the client sends the batch again after a lost response. If the contact is deleted
+// between the two attempts, the second attempt therefore activates it. To prevent this, use
+// WithMaxAttempts(1); see [WithMaxAttempts].
 //
 // If the list already contains the contact, the platform updates the contact, but keeps
-// the attributes, tags and interests that the batch omits. If ImportTo is active, the
-// contact's new status depends on its old status:
+// the attributes, tags and interests that the batch omits. If batch.ImportTo requests
+// the status active, the contact's new status depends on its old status:
 //
 //   - If it has unsubscribed or is pending, it becomes active only if batch.Resubscribe
 //     is set.

@@ -62,11 +62,11 @@ type processLimiter struct {
 	slots map[string]*slot
 }
 
-// slot limits the lookups of one key. The channel serves its receivers in order, and a
-// receiver that stops waiting does not delay the others. A rate.Limiter of
-// golang.org/x/time does not fit for two reasons. A caller that stops waiting delays later
-// callers, and the interval begins when a call may start instead of when its response has
-// arrived.
+// slot limits the lookups of one key. A caller receives from the channel free before its
+// lookup. The channel serves its receivers in order, and a receiver that stops waiting does
+// not delay the others. A rate.Limiter of golang.org/x/time does not fit for two reasons:
+// there, a caller that stops waiting delays later callers, and the interval begins when a
+// call may start instead of when its response has arrived.
 type slot struct {
 	free  chan time.Time // while the slot is free, the earliest time of the next lookup
 	users int            // number of callers that hold the slot or wait for it

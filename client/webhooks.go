@@ -59,8 +59,8 @@ type Webhooks struct {
 // to, signed with different secrets. So the receiver must accept the secrets of all
 // webhooks that [Webhooks.Active] returns, and must deduplicate the events.
 //
-// Archive an old webhook 8 hours after the last process of its release has ended, because
-// the platform retries deliveries for more than 7 hours (see "Webhook retry schedule" in
+// Archive an old webhook 8 hours after the last process of the release that created it has
+// ended, because the platform retries deliveries for more than 7 hours (see "Webhook retry schedule" in
 // docs/production.md). To remind you, each call to Ensure logs the old webhooks. To get
 // the old webhooks as a result, call [Webhooks.Replace] instead of Ensure.
 //

@@ -55,7 +55,8 @@
 // outcome, but later only one request after each pause.
 //
 // If no request has succeeded for 30 s, for example because the outbox was empty, an outage may have
-// begun in the meantime. Therefore, one worker then sends a test first, too.
+// begun in the meantime. Therefore, as after a pause, one worker then sends one email as a test, and
+// the other workers wait.
 //
 // # Notices
 //

@@ -44,7 +44,7 @@ type Options struct {
 
 // NewServer returns a server whose tools use the token of c. The client c must not be
 // nil. Run the server over any transport from the MCP SDK. The server sends no request
-// to the platform before a tool is called. (Specification: What the service does.)
+// to the platform before a tool is called.
 func NewServer(c *client.Client, opts Options) *sdk.Server {
 	return newServer(func(*sdk.CallToolRequest) (*client.Client, error) { return c, nil }, opts)
 }

@@ -92,10 +92,11 @@ type Config struct {
 	//
 	// Quirks change only the requests and responses of the API:
 	//
-	//   - Deliveries, control routes and the methods of Server stay unchanged, so their
-	//     ids can differ from the ids in responses.
-	//   - The request log and OnRequest contain the changed parameters, and the requests
-	//     for further pages that some quirks make. Fault rules count these requests.
+	//   - Deliveries, control routes and the methods of Server stay unchanged. If a quirk
+	//     changes the ids in responses, they therefore contain other ids than the responses.
+	//   - The request log and OnRequest contain the parameters as the quirk changed them.
+	//     To build one response, some quirks request several pages. The log and OnRequest
+	//     contain these requests too, and fault rules count them.
 	//   - OnViolation gets a response before a quirk changes it.
 	Quirks []string
 	// OnViolation, if not nil, is called for every response and delivery that violates the

@@ -36,15 +36,15 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 // requests to the API, because each request is a change and would call f again. WaitFor returns an
 // error if ctx is canceled or expires in real time, or if the server is shut down or closed.
 //
-// The end of a delivery is a change, so f can also read what the webhook handler has set before it
-// responded. For example, f can be the method Load of an atomic.Bool. However, WaitFor does not notice
-// what the application changes after its response, for example in a queue. Run such a test in a
-// testing/synctest bubble, where time.Sleep(time.Minute) takes no real time.
+// WaitFor also calls f after each delivery, so f can read a variable that the webhook handler sets before
+// it responds. For example, f can be the method Load of an atomic.Bool. However, WaitFor does not notice
+// what the application changes after its response, for example in a queue. To wait for such a change, call
+// time.Sleep(time.Minute) in a testing/synctest bubble, where sleeping takes no real time.
 func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.engine.WaitFor(ctx, f) }
 
 // Revision returns a number that grows after each change to the state that [Server.Snapshot] writes. A
-// request that only reads does not change it, even if it is the first request of an account and adds the
-// empty account. A [Server.Restore] adds 1, and the work that it resumes adds more.
+// request that only reads does not change the number, although the first request of an account adds the
+// empty account to the state. A [Server.Restore] adds 1, and the work that it resumes adds more.
 func (s *Server) Revision() uint64 { return s.engine.Changes.Revision() }
 
 // Snapshot writes the whole state as one JSON object: all records of all accounts, the logs of events and
@@ -134,8 +134,8 @@ func (s *Server) ClearAccount(accountID int64) error { return s.engine.ClearAcco
 //     contacts in the list must have ids, in ascending order. Ids that the server assigns later are
 //     greater than all ids in the seed.
 //   - A webhook can have a secret and a hash function. The secret must not begin or end with white space.
-//   - Tokens are valid for the account of their object, which Seed creates if necessary. Omitted fields
-//     of a token have the defaults that [Token] documents.
+//   - Tokens are valid for the account whose account_id is in the same object. If this account does not
+//     exist, Seed creates it. Omitted fields of a token have the defaults that [Token] documents.
 //
 // Seed stops at the first error, which contains the position of the failed record. Records that were added
 // before remain.

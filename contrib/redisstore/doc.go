@@ -29,8 +29,8 @@
 // free when the lease expires.
 //
 // If a process is suspended for longer than its lease, for example in a debugger, another process can take its slot
-// or event. Two lookups may then follow each other too soon. If the platform rejects one, the client retries it.
-// Both processes may handle the same event; see [Once].
+// or event. If it takes the slot, the lookups of both processes may follow each other too soon. If the platform then
+// rejects a lookup, the client retries it. If it takes the event, both processes may handle this event; see [Once].
 //
 // # If Redis is unavailable
 //

@@ -23,10 +23,11 @@
 //		return room.Enqueue(ctx, "order-17", submission)
 //	})
 //
-// In OnNotice, [Store.Tx] returns the transaction. To use another database layer instead of database/sql,
+// In OnNotice, call [Store.Tx] to get the transaction. To use another database layer instead of database/sql,
 // write a mailroom.Store with [Dialect.Tx], as examples/integrations/pocketbase does.
 //
 // SQLite has one writer, so transactions run one after the other. With `PRAGMA journal_mode=WAL`,
-// readers do not wait. In-memory databases need one connection. MySQL is not supported, because it
+// readers do not wait. For an in-memory database, limit
+// the pool to one connection, because each connection opens its own database. MySQL is not supported, because it
 // has neither RETURNING nor ON CONFLICT.
 package sqlstore

@@ -33,8 +33,10 @@
 //     use jsonscan for them, because then client and mock server would share its bugs, and
 //     tests could not detect them.
 //
-// Tests compare jsonscan with encoding/json. To write JSON, the client's requests and the
-// events use package jsonwrite, and the responses of the mock server use encoding/json.
+// Tests compare jsonscan with encoding/json.
+//
+// Package jsonscan writes no JSON. Package jsonwrite writes the client's requests and the
+// events, and encoding/json writes the responses of the mock server.
 //
 // # What it accepts
 //

@@ -19,8 +19,8 @@ import (
 )
 
 // TestPlatformLayers checks that no file of the platform refers to a file in a higher row of the table in the package
-// comment, and that each file is in one row. A row is a line with a tab, files without .go, two or more spaces, and a
-// purpose.
+// comment, and that each file is in one row. A row is a line such as "\tactivity, campaigns  purpose": a tab,
+// the names of files without the suffix .go, at least two spaces, and the purpose of the files.
 func TestPlatformLayers(t *testing.T) {
 	fset, files := platformFiles(t)
 	_, doc, _ := strings.Cut(files["platform"].Doc.Text(), "lower rows:\n")

@@ -3,8 +3,8 @@
 //	go run ./internal/tools/rename github.com/acme/emailplatform
 //
 // In every text file below the current directory, it replaces the module path that go.mod
-// declares, and the scope of the npm package. Here the package becomes
-// @acme/emailplatform-mock. It changes nothing else. It is a Go program, so the same command
+// declares with the new path. It also replaces the scope of the npm package. For example, the
+// command above renames the package to @acme/emailplatform-mock. It changes nothing else. It is a Go program, so the same command
 // works on Linux, macOS and Windows.
 package main
 

@@ -37,9 +37,9 @@ func CheckText(value []byte, nul bool) error {
 // ByteOrderMark is the byte order mark in UTF-8.
 const ByteOrderMark = "\ufeff"
 
-// WithoutMark returns a reader that omits a byte order mark at the beginning of r. Editors on
-// Windows add one, and a parser of JSON can ignore it (RFC 8259, section 8.1). If r begins
-// like UTF-16 or a compressed file, the reader returns a [TextError].
+// WithoutMark returns a reader that omits a byte order mark at the beginning of r, because
+// editors on Windows add one. RFC 8259, section 8.1, permits a parser of JSON to ignore the
+// mark. If r begins like UTF-16 or a compressed file, the reader returns a [TextError].
 func WithoutMark(r io.Reader) io.Reader {
 	b := bufio.NewReader(r)
 	start, _ := b.Peek(len(ByteOrderMark))

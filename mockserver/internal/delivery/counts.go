@@ -96,8 +96,9 @@ type Waiting struct {
 	Name       string     `json:"name,omitzero" doc:"the name of the campaign or list"`
 }
 
-// Stats returns the counts for an account, in total and for each minute from the first to
-// the last, inclusive. Account 0 means all accounts. Deliveries without an account count
+// Stats returns the counts of events and deliveries for an account: the totals, and the
+// counts for each minute between from and until, inclusive. Both are numbers of minutes
+// since the Unix epoch. Account 0 means all accounts. Deliveries without an account count
 // for every account. The running time depends on the number of webhooks, not on the
 // number of deliveries.
 func (d *Dispatcher) Stats(account, from, until int64) Stats {

@@ -181,8 +181,8 @@ func Actions() (names []model.FaultAction) {
 
 // Apply applies a fault to a request. To process the request and write the response,
 // Apply calls act. To close the connection, it panics with [http.ErrAbortHandler]. When
-// the plan is closed, or the rule is replaced, disabled or removed, delays end and
-// hanging requests are aborted.
+// the [Plan] that contains the rule is closed, or the rule is replaced, disabled or
+// removed, delays end and hanging requests are aborted.
 func (s *Selected) Apply(w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Read the body first, because net/http detects a closed connection only
 	// after the body is read.

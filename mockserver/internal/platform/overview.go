@@ -24,9 +24,9 @@ type Resources struct {
 	Suppressed int `json:"suppressed" doc:"suppressed addresses and patterns"`
 }
 
-// Overview returns the counts for an account, or for all accounts if the id is 0, and
-// the number of messages in each minute from the first to the last, inclusive. The
-// running time depends on the number of lists and campaigns, not on the number of
+// Overview returns the counts for the account only, or for all accounts if only is 0. It
+// also counts the messages in each minute between from and until, inclusive. Both are
+// numbers of minutes since the Unix epoch. The running time depends on the number of lists and campaigns, not on the number of
 // messages or contacts.
 func (p *Platform) Overview(only, from, until int64) Overview {
 	out := Overview{Contacts: ContactCounts{}, Minutes: map[int64]int64{}}
