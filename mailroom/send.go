@@ -48,6 +48,7 @@ func (r *Room) send(ctx context.Context, key string) (wait time.Duration, err er
 	var m mailValue
 	wait, err = withDueItem(ctx, r, kindSend, key, func(s *storeTx, it Item, v mailValue) time.Duration {
 		key, m = it.Key, v
+		m.State = queued // only claim decides that this worker sends the email
 		return s.claim(it, &m)
 	})
 	if err != nil || wait != 0 || m.State != sending {

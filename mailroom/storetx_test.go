@@ -35,7 +35,7 @@ func TestStoredFormat(t *testing.T) {
 		},
 		`{"notice":` + storedNotice + `,"failures":5}`: noticeValue{Notice: notice, Failures: 5},
 		`"hard_bounce"`: HardBounce,
-		`{"url":"https://example.com/hook","minutes_left":480}`: hookValue{URL: "https://example.com/hook", MinutesLeft: archiveAfterMinutes},
+		`{"id":"w","url":"https://example.com/hook","minutes_left":480}`: hookValue{"w", "https://example.com/hook", archiveAfterMinutes},
 	} {
 		assert.Equal(t, want, string(encode(value)))
 	}
@@ -69,6 +69,7 @@ func TestUnreadableItem(t *testing.T) {
 	state, submission := encode(mailValue{State: queued}), encode(mailValue{Submission: &e})
 	for name, items := range map[string][]Item{
 		"no state":         {{Kind: kindSend, Key: "1", Value: submission}},
+		"misplaced state":  {{Kind: kindSend, Key: "1", Value: encode(mailValue{State: sending, Started: time.Now(), Submission: &e})}},
 		"unreadable state": {{Kind: kindMail, Key: "1", Value: []byte(`{"state":1}`)}, {Kind: kindSend, Key: "1", Value: submission}},
 		"unreadable email": {{Kind: kindMail, Key: "1", Value: state}, {Kind: kindSend, Key: "1", Value: []byte(`[]`)}},
 	} {

@@ -23,6 +23,7 @@ const (
 // runs, MinutesLeft does not change, because deliveries then fail, and the platform must still retry
 // them.
 type hookValue struct {
+	ID          string `json:"id"`
 	URL         string `json:"url"`
 	MinutesLeft int    `json:"minutes_left"`
 }
@@ -78,7 +79,7 @@ func (r *Room) ensureWebhook(ctx context.Context) error {
 // hookItem returns the item of a webhook that a process uses.
 func (r *Room) hookItem(id string) Item {
 	return Item{
-		Kind: kindHook, Key: storable(id), Ref: hookRef, Due: time.Now().Add(time.Minute), Value: encode(hookValue{r.opts.URL, archiveAfterMinutes}),
+		Kind: kindHook, Key: storable(id), Ref: hookRef, Due: time.Now().Add(time.Minute), Value: encode(hookValue{id, r.opts.URL, archiveAfterMinutes}),
 	}
 }
 
@@ -136,7 +137,7 @@ func (r *Room) archiveUnusedWebhook(ctx context.Context) (wait time.Duration, er
 	unused := ""
 	wait, err = withDueItem(ctx, r, kindHook, "", func(s *storeTx, it Item, h hookValue) time.Duration {
 		if h.MinutesLeft--; h.MinutesLeft <= 0 {
-			unused = it.Key
+			unused = h.ID
 		}
 		it.Due, it.Value = time.Now().Add(time.Minute), encode(h)
 		s.put(it)
@@ -148,10 +149,10 @@ func (r *Room) archiveUnusedWebhook(ctx context.Context) (wait time.Duration, er
 	return wait, err
 }
 
-func (r *Room) archiveWebhook(ctx context.Context, hook string) error {
-	if err := r.c.Webhooks.Archive(ctx, hook); err != nil && !errors.Is(err, client.ErrNotFound) {
-		r.opts.Logger.WarnContext(ctx, "mailroom: old webhook not archived yet", "webhook", hook, "error", err)
+func (r *Room) archiveWebhook(ctx context.Context, id string) error {
+	if err := r.c.Webhooks.Archive(ctx, id); err != nil && !errors.Is(err, client.ErrNotFound) {
+		r.opts.Logger.WarnContext(ctx, "mailroom: old webhook not archived yet", "webhook", id, "error", err)
 		return nil
 	}
-	return r.update(ctx, func(s *storeTx) { s.delete(kindHook, hook) })
+	return r.update(ctx, func(s *storeTx) { s.delete(kindHook, storable(id)) })
 }

@@ -1,6 +1,8 @@
 package mailroom
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,6 +89,20 @@ func TestArchivedByAnother(t *testing.T) {
 		need(f.room.Send(t.Context(), email("bounce+hb@mock.test", "1")))(t)
 		time.Sleep(2 * time.Minute)
 		assert.Equal(t, []string{"hard_bounce bounce+hb@mock.test "}, f.got())
+	})
+}
+
+// TestLongWebhookID: the Room archives a webhook whose id is too long for a key of the store.
+func TestLongWebhookID(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		id := strings.Repeat("1", maxKeyBytes+1)
+		require.NoError(t, f.room.update(t.Context(), func(s *storeTx) { s.getOrInsert(s.hookItem(id)) }))
+		time.Sleep(9 * time.Hour)
+		request := slices.ContainsFunc(f.platform.Requests(), func(r mockserver.Request) bool {
+			return r.Path == "/webhooks/"+id+"/archive"
+		})
+		assert.True(t, request, "a request archives the webhook")
 	})
 }
 
