@@ -32,7 +32,7 @@ func sender(with settings) {
 	e := openEngine(ctx, with)
 	names := mailroom.DefaultEvents()
 	room := must.Get(mailroom.New(newClient(with), skewed{e.store, with.Skew}, mailroom.Options{
-		URL: "http://" + hosts()[max(with.Release-1, 0)] + "/hook", Events: names[:len(names)-min(with.Release, 1)],
+		URL: "http://" + hosts()[max(with.Release-1, 0)] + "/hook", Events: names[:len(names)-max(with.Release-1, 0)],
 		SendTimeout: 2 * time.Second, Pause: with.Pause, Workers: 8, External: with.Store == onRiver,
 		OnNotice: e.record, Logger: slog.New(slog.DiscardHandler),
 	}))

@@ -49,7 +49,7 @@ type settings struct {
 	Dir                   string        // nats: the directory of the streams
 	Sync                  bool          // nats: sync each message to the disk before the response
 	Store                 string        // replica: see open; sender: see openEngine
-	Release               int           // sender: 1 and 2 have different webhook URLs, and omit an event; 0 has the URL of 1 and all events
+	Release               int           // sender: 2 has another webhook URL than 1, and omits an event; 0 is 1 with correct clocks
 	Skew                  time.Duration // sender: by how much its clock is wrong
 	File                  string        // sender: the database of SQLite; replica, worker: its handler appends a line for each call; empty: the handler of a replica does nothing
 	Work                  time.Duration // replica, worker: duration of the handler
