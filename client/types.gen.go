@@ -45,8 +45,8 @@ type Campaign struct {
 	// The campaign's name. (Decision 17.)
 	Name string `json:"name"`
 
-	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// The content of an email, either a template or inline HTML and text. In the subject, HTML and text, the value of the
+	// custom attribute `name` replaces the merge tag `{{name}}`. A merge tag without a value becomes empty. `{{`
 	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
@@ -76,8 +76,8 @@ type CampaignCreate struct {
 	// The campaign's name.
 	Name string `json:"name"`
 
-	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// The content of an email, either a template or inline HTML and text. In the subject, HTML and text, the value of the
+	// custom attribute `name` replaces the merge tag `{{name}}`. A merge tag without a value becomes empty. `{{`
 	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
@@ -444,8 +444,8 @@ type ListPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// MessageContent is the content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+// MessageContent is the content of an email, either a template or inline HTML and text. In the subject, HTML and text, the value of the
+// custom attribute `name` replaces the merge tag `{{name}}`. A merge tag without a value becomes empty. `{{`
 // cannot be escaped, but the value of an attribute can contain it.
 type MessageContent struct {
 	// The id of the template with the HTML and the text.
@@ -646,8 +646,8 @@ type TransactionalSubmission struct {
 	// Header fields to add to the message.
 	AdditionalHeaders []EmailHeader `json:"additional_headers,omitzero"`
 
-	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// The content of an email, either a template or inline HTML and text. In the subject, HTML and text, the value of the
+	// custom attribute `name` replaces the merge tag `{{name}}`. A merge tag without a value becomes empty. `{{`
 	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content"`
 
@@ -745,8 +745,8 @@ type Workflow struct {
 	// The workflow's name.
 	Name string `json:"name"`
 
-	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// The content of an email, either a template or inline HTML and text. In the subject, HTML and text, the value of the
+	// custom attribute `name` replaces the merge tag `{{name}}`. A merge tag without a value becomes empty. `{{`
 	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
@@ -773,8 +773,8 @@ type WorkflowCreate struct {
 	// The workflow's name.
 	Name string `json:"name"`
 
-	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// The content of an email, either a template or inline HTML and text. In the subject, HTML and text, the value of the
+	// custom attribute `name` replaces the merge tag `{{name}}`. A merge tag without a value becomes empty. `{{`
 	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content"`
 

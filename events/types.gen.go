@@ -594,8 +594,7 @@ type SystemActionType string
 
 // TransactionalBounce is the data of Email.Bounced for an email sent with the deprecated `POST /emails`.
 //
-// The fields from `id` on are an older flat copy of the values in `bounce` and `transactional_email`. Read
-// `bounce` and `transactional_email` instead.
+// Read `bounce` and `transactional_email`. The fields described as a "Flat copy" are an older copy of their values.
 type TransactionalBounce struct {
 	// The response of the receiving server.
 	Bounce BounceDetail `json:"bounce"`

@@ -216,7 +216,7 @@ export interface paths {
         /** Events, with the ids of their deliveries. The `mockserver` command records all events. In a Go test, the server records events without a subscribed webhook only if `Config.RecordEvents` is set. */
         get: operations["getEvents"];
         put?: never;
-        /** Sends an event with the given body to a webhook or a URL. With `webhook_id`, the server delivers the event to this webhook. With `url`, it signs the event with `secret` and makes one attempt to deliver it. To include this delivery in the waits and lists of an account, set `account_id`. */
+        /** Sends an event with the given body to a webhook or a URL. With `webhook_id`, the server delivers the event to this webhook. With `url`, it signs the event with `secret` and makes one attempt to deliver it. With `account_id`, the delivery belongs to this account, so waits and lists for the account include it. */
         post: operations["postEvents"];
         delete?: never;
         options?: never;

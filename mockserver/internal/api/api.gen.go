@@ -151,8 +151,8 @@ type Campaign struct {
 	// CampaignID The campaign's id.
 	CampaignID int64 `json:"campaign_id"`
 
-	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// Content The content of an email, either a template or inline HTML and text. In the subject, HTML and text, the value of the
+	// custom attribute `name` replaces the merge tag `{{name}}`. A merge tag without a value becomes empty. `{{`
 	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
@@ -180,8 +180,8 @@ type Campaign struct {
 
 // CampaignCreate A new campaign. To set omitted fields later, update the campaign.
 type CampaignCreate struct {
-	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// Content The content of an email, either a template or inline HTML and text. In the subject, HTML and text, the value of the
+	// custom attribute `name` replaces the merge tag `{{name}}`. A merge tag without a value becomes empty. `{{`
 	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
@@ -532,8 +532,8 @@ type ListPage struct {
 // Location The location of the error: body, path, query or header, then field names and array indexes.
 type Location = []any
 
-// MessageContent The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+// MessageContent The content of an email, either a template or inline HTML and text. In the subject, HTML and text, the value of the
+// custom attribute `name` replaces the merge tag `{{name}}`. A merge tag without a value becomes empty. `{{`
 // cannot be escaped, but the value of an attribute can contain it.
 type MessageContent struct {
 	// HTML The inline HTML part.
@@ -731,8 +731,8 @@ type TransactionalSubmission struct {
 	// AdditionalHeaders Header fields to add to the message.
 	AdditionalHeaders []EmailHeader `json:"additional_headers,omitzero"`
 
-	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// Content The content of an email, either a template or inline HTML and text. In the subject, HTML and text, the value of the
+	// custom attribute `name` replaces the merge tag `{{name}}`. A merge tag without a value becomes empty. `{{`
 	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content"`
 
@@ -820,8 +820,8 @@ type WebhookSummary struct {
 
 // Workflow One message to each contact that is added to a list.
 type Workflow struct {
-	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// Content The content of an email, either a template or inline HTML and text. In the subject, HTML and text, the value of the
+	// custom attribute `name` replaces the merge tag `{{name}}`. A merge tag without a value becomes empty. `{{`
 	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
@@ -849,8 +849,8 @@ type Workflow struct {
 
 // WorkflowCreate A workflow to create.
 type WorkflowCreate struct {
-	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
-	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. `{{`
+	// Content The content of an email, either a template or inline HTML and text. In the subject, HTML and text, the value of the
+	// custom attribute `name` replaces the merge tag `{{name}}`. A merge tag without a value becomes empty. `{{`
 	// cannot be escaped, but the value of an attribute can contain it.
 	Content MessageContent `json:"content"`
 
