@@ -119,9 +119,9 @@ var (
 	}, "|") + `)$`)
 )
 
-// reason returns errResendPrevented if the guard aborted the request to prevent a duplicate. If the error says that
-// net/http could not retry after another error, reason returns the other error. Otherwise, reason returns err
-// unchanged.
+// reason returns errResendPrevented if the guard aborted the request to prevent a duplicate. If net/http could not
+// retry after an error, err contains the text of this first error, and reason returns it as an error. Otherwise,
+// reason returns err unchanged.
 func (g *resendGuard) reason(err error) error {
 	if g.stopped.Load() {
 		return errResendPrevented

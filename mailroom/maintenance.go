@@ -41,7 +41,7 @@ func (r *Room) deleteExpiredEvents(ctx context.Context) (remain bool, err error)
 }
 
 // reschedule stores overdue items again, because an external queue seems to have lost their
-// jobs, and creates a job whenever an item is stored. reschedule does not change the times of
+// jobs. The queue then creates new jobs, as whenever an item is stored. reschedule does not change the times of
 // the items, because the order of the items and the alerts depend on the times. After a
 // failure, workers send only one email at a time, as a test (see sendDelay). Therefore,
 // reschedule then stores only one email.

@@ -1,7 +1,7 @@
 // Package sqlstore keeps the state of package mailroom in PostgreSQL or SQLite, with database/sql
 // and any driver. It can use the application's own transactions. It imports no driver, so it does
-// not affect the version of the application's driver. For the same reason, its tests are in
-// internal/tests/chaos/drivers.
+// not affect the version of the application's driver. Its tests need drivers, so they are in another
+// module, in internal/tests/chaos/drivers.
 //
 // Each process checks the table for work. docs/performance.md shows how many emails per second one
 // process sends. To distribute the emails to many processes, use module contrib/riverjobs, which
@@ -27,7 +27,7 @@
 // write a mailroom.Store with [Dialect.Tx], as examples/integrations/pocketbase does.
 //
 // SQLite has one writer, so transactions run one after the other. With `PRAGMA journal_mode=WAL`,
-// readers do not wait. For an in-memory database, limit
-// the pool to one connection, because each connection opens its own database. MySQL is not supported, because it
-// has neither RETURNING nor ON CONFLICT.
+// readers do not wait for the writer. For an in-memory database, limit the pool to one connection,
+// because each connection opens its own database. MySQL is not supported, because it has neither
+// RETURNING nor ON CONFLICT.
 package sqlstore
