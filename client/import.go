@@ -24,7 +24,7 @@ const (
 	maxImportBytes = 16 << 20
 )
 
-// maxConcurrency is a limit that no platform reaches.
+// maxConcurrency is higher than any platform needs.
 const maxConcurrency = 10_000
 
 // ImportOptions configures [Contacts.Import]. The zero value is a good default.
@@ -83,8 +83,8 @@ type ImportOptions struct {
 	// must store this number, because you set Skip to it after a crash. If OnCheckpoint
 	// returns an error, the import ends.
 	//
-	// A resumed import repeats batches that were imported after the checkpoint: if no batch
-	// failed, at most Concurrency-1 batches.
+	// A resumed import repeats the batches that were imported after the checkpoint. If no
+	// batch failed, these are at most Concurrency-1 batches.
 	OnCheckpoint func(confirmed int64) error
 
 	// OnRejected, if not nil, is called for each contact that the platform rejects. By

@@ -79,9 +79,9 @@
 // duplicate email, but it delays work, and an outcome may be unknown for a short time. A difference
 // of more than a minute has two further consequences:
 //
-//   - A process ignores a pause that begins in the future. If its clock is slow, the pauses of the
-//     other processes seem to do so. In an outage, it then continues to send, and more outcomes are
-//     unknown.
+//   - A process ignores a pause that begins in the future. If the clock of a process is slow, the
+//     pauses of other processes seem to begin in the future. In an outage, this process therefore
+//     continues to send, and more outcomes are unknown.
 //   - To resolve an unknown outcome, the Room also compares the time of the request with the time at
 //     which the platform received an email. If the clocks of the process and the platform differ, no
 //     email matches, so an operator must resolve the outcome.
