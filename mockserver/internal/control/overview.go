@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
@@ -25,8 +26,8 @@ type overview struct {
 	Events     int64                  `json:"events" doc:"the number of events; after a restore, the number of events in the snapshot"`
 	Attempts   int64                  `json:"attempts" doc:"the number of delivery attempts"`
 	Failed     int64                  `json:"failed" doc:"the number of failed attempts"`
-	Minutes    []delivery.Minute      `json:"minutes" doc:"counts for each minute with activity, oldest first"`
-	Waiting    []delivery.Waiting     `json:"waiting" doc:"at most 100 items of pending work, sorted by time; items without a time are last"`
+	Minutes    []activity.Minute      `json:"minutes" doc:"counts for each minute with activity, oldest first"`
+	Waiting    []activity.Waiting     `json:"waiting" doc:"at most 100 items of pending work, sorted by time; items without a time are last"`
 	Next       *clock.Due             `json:"next" doc:"the next scheduled work; null if no work is scheduled"`
 }
 
@@ -45,7 +46,7 @@ func (c *Control) overview(r *request) (out overview, err error) {
 		return out, apierror.NotFound("account", account, "query", "account_id")
 	}
 	view := c.Clock.View()
-	until := delivery.MinuteOf(view.Now)
+	until := activity.MinuteOf(view.Now)
 	from := until - int64(r.query.number("minutes")) + 1
 	records, stats := c.Platform.Overview(account, from, until), c.Deliveries.Stats(account, from, until)
 	return overview{
@@ -70,11 +71,11 @@ func countStates(n map[model.DeliveryState]int) deliveryCounts {
 	}
 }
 
-func countMinutes(messages map[int64]int64, stats delivery.Stats) []delivery.Minute {
+func countMinutes(messages map[int64]int64, stats delivery.Stats) []activity.Minute {
 	for m, n := range messages {
 		stats.Minute(m).Messages = n
 	}
-	out := []delivery.Minute{}
+	out := []activity.Minute{}
 	for _, m := range slices.Sorted(maps.Keys(stats.Minutes)) {
 		out = append(out, *stats.Minutes[m])
 	}
@@ -83,8 +84,8 @@ func countMinutes(messages map[int64]int64, stats delivery.Stats) []delivery.Min
 
 // earliest returns up to maxWaiting items, sorted by time. Items without a time
 // come last.
-func earliest(all []delivery.Waiting) []delivery.Waiting {
+func earliest(all []activity.Waiting) []activity.Waiting {
 	never := time.Unix(1<<40, 0)
-	slices.SortStableFunc(all, func(a, b delivery.Waiting) int { return cmp.Or(a.Until, never).Compare(cmp.Or(b.Until, never)) })
-	return append([]delivery.Waiting{}, all[:min(len(all), maxWaiting)]...)
+	slices.SortStableFunc(all, func(a, b activity.Waiting) int { return cmp.Or(a.Until, never).Compare(cmp.Or(b.Until, never)) })
+	return append([]activity.Waiting{}, all[:min(len(all), maxWaiting)]...)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
@@ -43,7 +44,7 @@ var types = sync.OnceValue(func() schema.Types {
 	known := names()
 	return schema.Types{Name: func(t reflect.Type) string { return known[t] }, Enums: map[reflect.Type][]string{
 		reflect.TypeFor[model.DeliveryState]():   named(delivery.States()),
-		reflect.TypeFor[delivery.WaitReason]():   named(delivery.WaitReasons()),
+		reflect.TypeFor[activity.WaitReason]():   named(activity.WaitReasons()),
 		reflect.TypeFor[events.SendingType]():    named(sendingTypes()),
 		reflect.TypeFor[events.BounceCategory](): named(events.BounceCategories()),
 		reflect.TypeFor[model.FaultAction]():     named(fault.Actions()),

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/delivery"
@@ -25,7 +26,7 @@ func (c *Control) serverRoutes() []route {
 		handle("GET openapi.json", noInput(c.openAPI)),
 		handle("GET platform.yaml", rawResponse("application/yaml", servePlatform)),
 		handle("GET overview", noInput(c.overview), ofAccount("the account; the default is all accounts"),
-			number("minutes", "the number of minutes of activity to return, including the current minute", 1, delivery.MaxMinutes, "60")),
+			number("minutes", "the number of minutes of activity to return, including the current minute", 1, activity.MaxMinutes, "60")),
 		handle("GET stream", rawResponse("text/event-stream", c.serveStream)),
 	}
 }

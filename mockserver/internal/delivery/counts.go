@@ -1,10 +1,10 @@
 package delivery
 
 import (
-	"maps"
 	"slices"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/model"
 )
 
@@ -12,8 +12,8 @@ import (
 // necessary.
 type counts struct {
 	states   map[model.DeliveryState]int
-	attempts PerMinute
-	failed   PerMinute // failed attempts
+	attempts activity.PerMinute
+	failed   activity.PerMinute // failed attempts
 }
 
 // countsKey contains the account too, because restored deliveries to URLs without a
@@ -40,7 +40,7 @@ func (c *counts) attempted(a model.Attempt) {
 
 func (h *history) countEvent(e *model.FiredEvent) {
 	if h.eventCounts[e.AccountID] == nil {
-		h.eventCounts[e.AccountID] = &PerMinute{}
+		h.eventCounts[e.AccountID] = &activity.PerMinute{}
 	}
 	h.eventCounts[e.AccountID].Add(e.Time)
 }
@@ -51,49 +51,8 @@ type Stats struct {
 	Events   int64 // since the server started or was last restored
 	Attempts int64
 	Failed   int64 // failed attempts
-	Minutes  map[int64]*Minute
-	Waiting  []Waiting
-}
-
-// Minute contains the counts of one minute.
-type Minute struct {
-	Start    time.Time `json:"minute" doc:"the start of the minute"`
-	Messages int64     `json:"messages" doc:"the number of sent messages"`
-	Events   int64     `json:"events" doc:"the number of events"`
-	Attempts int64     `json:"attempts" doc:"the number of attempts"`
-	Failed   int64     `json:"failed" doc:"the number of failed attempts"`
-}
-
-// WaitReason is a reason for waiting.
-type WaitReason string
-
-// The reasons for waiting.
-const (
-	WaitRetry        WaitReason = "retry"
-	WaitRateLimit    WaitReason = "rate_limit"
-	WaitArchived     WaitReason = "archived"
-	WaitDelay        WaitReason = "delay"        // by a fault
-	WaitTurn         WaitReason = "turn"         // the limit of concurrent attempts
-	WaitCampaign     WaitReason = "campaign"     // scheduled for later
-	WaitConfirmation WaitReason = "confirmation" // contacts that have not confirmed
-)
-
-// WaitReasons returns all reasons for waiting.
-func WaitReasons() []WaitReason {
-	return []WaitReason{WaitRetry, WaitRateLimit, WaitArchived, WaitDelay, WaitTurn, WaitCampaign, WaitConfirmation}
-}
-
-// Waiting describes pending work that waits for the same reason: deliveries to one
-// webhook, a campaign, or the contacts of one list.
-type Waiting struct {
-	Why        WaitReason `json:"why" doc:"the reason for waiting; delay is by a fault, turn is the limit of concurrent attempts"`
-	N          int        `json:"n" doc:"the number of waiting deliveries, campaigns or contacts"`
-	Until      time.Time  `json:"until,omitzero" doc:"the time when the first wait ends, if known"`
-	WebhookID  string     `json:"webhook_id,omitzero" doc:"the id of the webhook that receives the deliveries, if any"`
-	URL        string     `json:"url,omitzero" doc:"the target URL of the deliveries"`
-	CampaignID int64      `json:"campaign_id,omitzero" doc:"the id of the campaign"`
-	ListID     int64      `json:"list_id,omitzero" doc:"the id of the list that contains the contacts"`
-	Name       string     `json:"name,omitzero" doc:"the name of the campaign or list"`
+	Minutes  map[int64]*activity.Minute
+	Waiting  []activity.Waiting
 }
 
 // Stats returns the counts of events and deliveries for an account: the totals, and the
@@ -104,7 +63,7 @@ type Waiting struct {
 func (d *Dispatcher) Stats(account, from, until int64) Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out := Stats{States: map[model.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
+	out := Stats{States: map[model.DeliveryState]int{}, Minutes: map[int64]*activity.Minute{}}
 	included := func(id int64) bool { return account == 0 || id == 0 || id == account }
 	for id, fired := range d.history.eventCounts {
 		if included(id) {
@@ -126,9 +85,9 @@ func (d *Dispatcher) Stats(account, from, until int64) Stats {
 }
 
 // Minute returns the counts for a minute. The caller may change the counts.
-func (s *Stats) Minute(m int64) *Minute {
+func (s *Stats) Minute(m int64) *activity.Minute {
 	if s.Minutes[m] == nil {
-		s.Minutes[m] = &Minute{Start: minuteStart(m)}
+		s.Minutes[m] = &activity.Minute{Start: activity.StartOf(m)}
 	}
 	return s.Minutes[m]
 }
@@ -145,24 +104,24 @@ func (s *Stats) add(c *counts, from, until int64) {
 
 // waitingByReason describes the pending deliveries in a queue, grouped by the reason for
 // waiting.
-func (q *queue) waitingByReason(now time.Time) []Waiting {
+func (q *queue) waitingByReason(now time.Time) []activity.Waiting {
 	inLine, retrying := len(q.ready)+len(q.overtakenBy), 0
 	if len(q.scheduled) > 0 {
 		retrying = q.history.deliveryCounts[countsKey{q.hook.AccountID, q.hook.ID}].states[model.DeliveryRetrying]
 	}
-	line := Waiting{Why: WaitTurn, N: inLine}
+	line := activity.Waiting{Why: activity.WaitTurn, N: inLine}
 	if until, _ := q.due(now); until.After(now) {
-		line.Why, line.Until = WaitRateLimit, until
+		line.Why, line.Until = activity.WaitRateLimit, until
 	}
-	all := []Waiting{
-		{Why: WaitRetry, N: retrying, Until: q.earliest(model.DeliveryRetrying)},
-		{Why: WaitDelay, N: len(q.scheduled) - retrying, Until: q.earliest(model.DeliveryQueued)},
+	all := []activity.Waiting{
+		{Why: activity.WaitRetry, N: retrying, Until: q.earliest(model.DeliveryRetrying)},
+		{Why: activity.WaitDelay, N: len(q.scheduled) - retrying, Until: q.earliest(model.DeliveryQueued)},
 		line,
 	}
 	if q.hook.Archived {
-		all = []Waiting{{Why: WaitArchived, N: inLine + len(q.scheduled)}}
+		all = []activity.Waiting{{Why: activity.WaitArchived, N: inLine + len(q.scheduled)}}
 	}
-	all = slices.DeleteFunc(all, func(w Waiting) bool { return w.N == 0 })
+	all = slices.DeleteFunc(all, func(w activity.Waiting) bool { return w.N == 0 })
 	for i := range all {
 		all[i].URL = q.hook.URL
 		if !q.withoutWebhook {
@@ -183,45 +142,3 @@ func (q *queue) earliest(state model.DeliveryState) time.Time {
 	}
 	return time.Time{}
 }
-
-// MaxMinutes is the maximum number of recent minutes whose counts are stored.
-const MaxMinutes = 24 * 60
-
-// PerMinute counts occurrences by minute. The zero value is ready to use, but a PerMinute
-// is not safe for concurrent use.
-type PerMinute struct {
-	total int64
-	by    map[int64]int64 // nonzero counts by minute
-}
-
-// Add adds an occurrence at the given time.
-func (c *PerMinute) Add(at time.Time) {
-	c.total++
-	if c.by == nil {
-		c.by = map[int64]int64{}
-	}
-	minute := MinuteOf(at)
-	c.by[minute]++
-	if len(c.by) > MaxMinutes { // later minutes exist if the clock was set back
-		maps.DeleteFunc(c.by, func(m, _ int64) bool { return m > minute || m <= minute-MaxMinutes })
-	}
-}
-
-// Total returns the total number of occurrences.
-func (c *PerMinute) Total() int64 { return c.total }
-
-// Each calls f for each minute that has a count, from the first minute to the
-// last, inclusive. The order is unspecified.
-func (c *PerMinute) Each(from, until int64, f func(minute, n int64)) {
-	for minute, n := range c.by {
-		if minute >= from && minute <= until {
-			f(minute, n)
-		}
-	}
-}
-
-// MinuteOf returns the number of minutes from the start of 1970 to a time.
-func MinuteOf(t time.Time) int64 { return t.Truncate(time.Minute).Unix() / 60 }
-
-// minuteStart returns the start of a minute.
-func minuteStart(minute int64) time.Time { return time.Unix(minute*60, 0).UTC() }

@@ -4,40 +4,21 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/model"
 )
 
-// TestWaitReasons: the list contains each constant, and the console describes it.
-func TestWaitReasons(t *testing.T) {
-	source, err := os.ReadFile("counts.go")
-	require.NoError(t, err)
-	console, err := os.ReadFile("../../console/src/overview.js")
-	require.NoError(t, err)
-	found := regexp.MustCompile(`WaitReason = "(\w+)"`).FindAllSubmatch(source, -1)
-	require.NotEmpty(t, found)
-	for _, m := range found {
-		assert.Contains(t, WaitReasons(), WaitReason(m[1]), "WaitReasons in counts.go")
-		if !strings.Contains(string(console), "\n  "+string(m[1])+": [") {
-			t.Errorf("%s is missing in reasons of console/src/overview.js", m[1])
-		}
-	}
-}
-
 // walked computes the statistics from all deliveries and events.
 func walked(d *Dispatcher, account int64) Stats {
-	out := Stats{States: map[model.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
+	out := Stats{States: map[model.DeliveryState]int{}, Minutes: map[int64]*activity.Minute{}}
 	for _, dlv := range d.Deliveries() {
 		if dlv.AccountID != account && dlv.AccountID != 0 {
 			continue
@@ -45,16 +26,16 @@ func walked(d *Dispatcher, account int64) Stats {
 		out.States[dlv.State]++
 		for _, a := range dlv.Attempts {
 			out.Attempts++
-			out.Minute(MinuteOf(a.Time)).Attempts++
+			out.Minute(activity.MinuteOf(a.Time)).Attempts++
 			if a.Status != http.StatusNoContent {
 				out.Failed++
-				out.Minute(MinuteOf(a.Time)).Failed++
+				out.Minute(activity.MinuteOf(a.Time)).Failed++
 			}
 		}
 	}
 	for _, fired := range d.Events(func(f *model.FiredEvent) bool { return f.AccountID == account }) {
 		out.Events++
-		out.Minute(MinuteOf(fired.Time)).Events++
+		out.Minute(activity.MinuteOf(fired.Time)).Events++
 	}
 	return out
 }
@@ -62,15 +43,15 @@ func walked(d *Dispatcher, account int64) Stats {
 // sameAsWalked compares the counters with the records.
 func sameAsWalked(t *testing.T, when string, d *Dispatcher) {
 	t.Helper()
-	now := MinuteOf(d.Clock.Now())
+	now := activity.MinuteOf(d.Clock.Now())
 	for _, account := range []int64{1, 2} {
-		got, want := d.Stats(account, now-MaxMinutes+1, now), walked(d, account)
+		got, want := d.Stats(account, now-activity.MaxMinutes+1, now), walked(d, account)
 		maps.DeleteFunc(got.States, func(_ model.DeliveryState, n int) bool { return n == 0 })
 		if !maps.Equal(got.States, want.States) || got.Attempts != want.Attempts || got.Failed != want.Failed || got.Events != want.Events {
 			t.Errorf("%s, account %d: counted %v, %d attempts, %d failed, %d events; want %v, %d, %d, %d", when, account,
 				got.States, got.Attempts, got.Failed, got.Events, want.States, want.Attempts, want.Failed, want.Events)
 		}
-		if !maps.EqualFunc(got.Minutes, want.Minutes, func(a, b *Minute) bool { return *a == *b }) {
+		if !maps.EqualFunc(got.Minutes, want.Minutes, func(a, b *activity.Minute) bool { return *a == *b }) {
 			t.Errorf("%s, account %d: the minutes differ from the records", when, account)
 		}
 	}
@@ -196,7 +177,7 @@ func TestWaitingForConcurrency(t *testing.T) {
 func TestMinutesAfterRestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := dispatcherTo(t, func(http.ResponseWriter, *http.Request) {})
-		const many = 3 * MaxMinutes / 2
+		const many = 3 * activity.MaxMinutes / 2
 		var before State
 		start := d.Clock.Now().Add(-100 * time.Hour)
 		for i := range many {
@@ -207,45 +188,9 @@ func TestMinutesAfterRestore(t *testing.T) {
 			})
 		}
 		d.Replace([]Webhook{hook}, before)
-		last := MinuteOf(start.Add(50*time.Hour)) + many - 1
-		if got := len(d.Stats(1, last-MaxMinutes+1, last).Minutes); got != MaxMinutes {
-			t.Errorf("got %d minutes of the last day, want %d", got, MaxMinutes)
+		last := activity.MinuteOf(start.Add(50*time.Hour)) + many - 1
+		if got := len(d.Stats(1, last-activity.MaxMinutes+1, last).Minutes); got != activity.MaxMinutes {
+			t.Errorf("got %d minutes of the last day, want %d", got, activity.MaxMinutes)
 		}
 	})
-}
-
-var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
-// seen returns the counts of a range of minutes, relative to noon.
-func seen(c *PerMinute, from, until int64) []string {
-	var out []string
-	first := MinuteOf(noon)
-	c.Each(first+from, first+until, func(minute, n int64) { out = append(out, fmt.Sprintf("%d:%d", minute-first, n)) })
-	slices.Sort(out)
-	return out
-}
-
-// At most MaxMinutes minutes are kept. When another minute is added, all counts that are older than a day are
-// deleted. If the clock was set back, all later counts are deleted too.
-func TestPerMinuteLimits(t *testing.T) {
-	var c PerMinute
-	for _, row := range []struct {
-		name               string
-		from, step, added  int64
-		first, last, count int64
-	}{
-		{"every second minute", 0, 2, MaxMinutes, 0, 2*MaxMinutes - 2, MaxMinutes},
-		{"one minute more", 2 * MaxMinutes, 1, 1, MaxMinutes + 2, 2 * MaxMinutes, MaxMinutes / 2},
-		{"backward", -1, -1, MaxMinutes/2 + 1, -MaxMinutes/2 - 1, -MaxMinutes/2 - 1, 1},
-		{"ten days", 0, 1, 10 * MaxMinutes, 9 * MaxMinutes, 10*MaxMinutes - 1, MaxMinutes},
-	} {
-		before := c.Total()
-		for i := range row.added {
-			c.Add(minuteStart(MinuteOf(noon) + row.from + i*row.step))
-		}
-		all := len(seen(&c, -MaxMinutes, 10*MaxMinutes))
-		if within := len(seen(&c, row.first, row.last)); within != int(row.count) || all != within || c.Total() != before+row.added {
-			t.Errorf("%s: %d minutes, %d of them from %d to %d, want %d; %d in total", row.name, all, within, row.first, row.last, row.count, c.Total())
-		}
-	}
 }

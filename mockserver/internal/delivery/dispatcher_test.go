@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
@@ -183,7 +184,7 @@ func TestWaiting(t *testing.T) {
 		}
 		synctest.Wait()
 		began := time.Now()
-		check := func(when string, want ...WaitReason) {
+		check := func(when string, want ...activity.WaitReason) {
 			t.Helper()
 			for i, id := range ids {
 				if got := d.Record(id); got.Waiting != want[i] || (got.Waiting != "") == got.Until.IsZero() {
@@ -198,7 +199,7 @@ func TestWaiting(t *testing.T) {
 		respond <- http.StatusOK
 		respond <- http.StatusBadGateway
 		synctest.Wait()
-		check("both have been attempted", "", WaitRetry, WaitRateLimit)
+		check("both have been attempted", "", activity.WaitRetry, activity.WaitRateLimit)
 		if got := d.Record(ids[2]).Until; !got.Equal(began.Add(time.Minute)) {
 			t.Errorf("until %v, want a minute after the first", got)
 		}
@@ -206,11 +207,11 @@ func TestWaiting(t *testing.T) {
 			t.Fatal(err)
 		}
 		delayed, _ := d.Send("7", []byte("own"))
-		if got := d.Record(delayed); got.Waiting != WaitDelay || !got.Until.Equal(time.Now().Add(time.Hour)) {
+		if got := d.Record(delayed); got.Waiting != activity.WaitDelay || !got.Until.Equal(time.Now().Add(time.Hour)) {
 			t.Errorf("the delivery waits for %q until %v, want a delay of 1 h", got.Waiting, got.Until)
 		}
 		d.Archive(7, true)
-		assert.Equal(t, WaitArchived, d.Record(ids[2]).Waiting, "a delivery to an archived webhook waits for")
+		assert.Equal(t, activity.WaitArchived, d.Record(ids[2]).Waiting, "a delivery to an archived webhook waits for")
 	})
 }
 

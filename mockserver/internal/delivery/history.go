@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/table"
 	"example.com/emailplatform/mockserver/model"
@@ -44,11 +45,11 @@ type history struct {
 	events         []*model.FiredEvent   // oldest first; they are immutable
 	lastEvent      int
 	deliveryCounts map[countsKey]*counts
-	eventCounts    map[int64]*PerMinute // event counts by account
+	eventCounts    map[int64]*activity.PerMinute // event counts by account
 }
 
 func newHistory() *history {
-	return &history{deliveryCounts: map[countsKey]*counts{}, eventCounts: map[int64]*PerMinute{}}
+	return &history{deliveryCounts: map[countsKey]*counts{}, eventCounts: map[int64]*activity.PerMinute{}}
 }
 
 const idPrefix = "dlv-"
@@ -246,10 +247,10 @@ type EventSummary struct {
 // Summary is a delivery without its body.
 type Summary struct {
 	model.Delivery
-	Body     *struct{}     `json:"body,omitempty"` // hides Delivery.Body
-	Attempts []AttemptWire `json:"attempts" doc:"the attempts, oldest first"`
-	Waiting  WaitReason    `json:"waiting,omitzero" doc:"the reason why the delivery is waiting"`
-	Until    time.Time     `json:"waiting_until,omitzero" doc:"when the wait ends, if known"`
+	Body     *struct{}           `json:"body,omitempty"` // hides Delivery.Body
+	Attempts []AttemptWire       `json:"attempts" doc:"the attempts, oldest first"`
+	Waiting  activity.WaitReason `json:"waiting,omitzero" doc:"the reason why the delivery is waiting"`
+	Until    time.Time           `json:"waiting_until,omitzero" doc:"when the wait ends, if known"`
 }
 
 // Record is a delivery with all details.
@@ -295,13 +296,13 @@ func summaryOf(dlv *delivery, q *queue, now time.Time) Summary {
 	wait, _ := q.untilDue(now)
 	switch {
 	case q.hook.Archived:
-		out.Waiting = WaitArchived
+		out.Waiting = activity.WaitArchived
 	case dlv.State == model.DeliveryRetrying:
-		out.Waiting, out.Until = WaitRetry, dlv.NextAttempt
+		out.Waiting, out.Until = activity.WaitRetry, dlv.NextAttempt
 	case !dlv.NextAttempt.IsZero():
-		out.Waiting, out.Until = WaitDelay, dlv.NextAttempt
+		out.Waiting, out.Until = activity.WaitDelay, dlv.NextAttempt
 	case wait > 0:
-		out.Waiting, out.Until = WaitRateLimit, now.Add(wait)
+		out.Waiting, out.Until = activity.WaitRateLimit, now.Add(wait)
 	}
 	return out
 }

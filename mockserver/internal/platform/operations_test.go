@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/changes"
-	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
 // shop is a state with two accounts. Account 1 has messages of each sending type.
@@ -129,7 +129,7 @@ func TestOverview(t *testing.T) {
 		}
 	}
 	later := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
-	waiting := []delivery.Waiting{
+	waiting := []activity.Waiting{
 		{Why: "campaign", N: 1, Until: later, CampaignID: 8, Name: "Later"}, {Why: "confirmation", N: 1, ListID: 4, Name: "M"},
 	}
 	assert.Equal(t, waiting, p.Overview(0, 0, 0).Waiting, "waiting")

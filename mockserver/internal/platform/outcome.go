@@ -3,8 +3,8 @@ package platform
 import (
 	"cmp"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/clock"
-	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
 // Outcome counts messages and their results.
@@ -43,7 +43,7 @@ func (o *Outcome) count(m *message, by int64) {
 type outcomes struct {
 	all      Outcome
 	byOrigin map[int64]*Outcome // results by campaign or workflow
-	minutes  delivery.PerMinute // number of sent messages by minute
+	minutes  activity.PerMinute // number of sent messages by minute
 }
 
 func newOutcomes() outcomes { return outcomes{byOrigin: map[int64]*Outcome{}} }

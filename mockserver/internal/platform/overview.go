@@ -1,8 +1,8 @@
 package platform
 
 import (
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/clock"
-	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
 // Overview contains counts of the records in an account.
@@ -11,7 +11,7 @@ type Overview struct {
 	Contacts  ContactCounts
 	Resources Resources
 	Minutes   map[int64]int64    // number of sent messages by minute
-	Waiting   []delivery.Waiting // campaigns that are scheduled for later, and contacts that have not confirmed yet
+	Waiting   []activity.Waiting // campaigns that are scheduled for later, and contacts that have not confirmed yet
 }
 
 // Resources contains the number of resources by type.
@@ -38,13 +38,13 @@ func (p *Platform) Overview(only, from, until int64) Overview {
 		for c := range a.Campaigns.all() {
 			if c.Status == campaignScheduled {
 				due := clock.Unix(c.ScheduledFor)
-				out.Waiting = append(out.Waiting, delivery.Waiting{Why: delivery.WaitCampaign, N: 1, Until: due, CampaignID: c.CampaignID, Name: c.Name})
+				out.Waiting = append(out.Waiting, activity.Waiting{Why: activity.WaitCampaign, N: 1, Until: due, CampaignID: c.CampaignID, Name: c.Name})
 			}
 		}
 		for l := range a.Lists.all() {
 			out.Contacts.add(l.contacts)
 			if n := l.contacts.counts[statusPending]; n > 0 {
-				out.Waiting = append(out.Waiting, delivery.Waiting{Why: delivery.WaitConfirmation, N: n, ListID: l.ListID, Name: l.Name})
+				out.Waiting = append(out.Waiting, activity.Waiting{Why: activity.WaitConfirmation, N: n, ListID: l.ListID, Name: l.Name})
 			}
 		}
 	}
