@@ -71,7 +71,7 @@ func TestContactStatuses(t *testing.T) {
 	for _, sentence := range []string{
 		"Known statuses are " + listed(known, " and "),
 		"An import activates " + listed(activated(reactivateIfResubscribed), " and ") + " contacts only if",
-		"An import never activates contacts whose status is " + listed(activated(reactivateNever), " or ") + ",",
+		"An import never activates contacts with the status " + listed(activated(reactivateNever), " or ") + ",",
 	} {
 		if !strings.Contains(decisions, sentence) {
 			t.Errorf("docs/decisions.md does not contain %q", sentence)
