@@ -201,7 +201,7 @@
 // idle HTTP/1 connection, net/http still resends the request on another connection. This is
 // safe, because net/http resends a request other than a GET only if it has written no byte.
 //
-// Over HTTP/2, preventing this has a cost for requests without a body. If a server rejects
+// Over HTTP/2, this protection has a cost for requests without a body. If a server rejects
 // such a request without processing it, the client cannot distinguish the rejection from a
 // lost connection. Therefore, if the request is not repeatable, its outcome is unknown.
 //

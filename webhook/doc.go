@@ -45,10 +45,13 @@
 //	405  the method is not POST
 //	413  the body exceeds Options.MaxBodyBytes, 1 MiB by default
 //	500  the function or the deduplication store failed or panicked
-//	503  another delivery of the event is being handled, the client disconnected before the function
-//	     was called, there are no secrets yet (see SourceOptions.Lazy), or the signature is invalid
-//	     because another handler has read or changed the body, or because it is compressed or in base64;
-//	     with Retry-After
+//	503  another delivery of the event is being handled
+//	503  the client disconnected before the function was called
+//	503  there are no secrets yet (see SourceOptions.Lazy)
+//	503  the signature is invalid, because another handler has read or changed the body, or because the
+//	     body is compressed or in base64
+//
+// A response with the status 503 has the header Retry-After.
 //
 // A signed body that contains an event name is an event, even if other fields have unexpected
 // types. Your function can detect this with [events.Event.Mismatch] and [events.Unknown].

@@ -144,8 +144,8 @@ func (q *queue) push(dlv *delivery, rule *fault.Selected, now time.Time) {
 	}
 }
 
-// If another delivery waits until dlv is attempted, attempted adds the other delivery
-// to the front of the queue.
+// attempted handles the end of an attempt of dlv. If a reordered delivery waited for
+// this attempt, attempted adds the reordered delivery to the front of the queue.
 func (q *queue) attempted(dlv *delivery) {
 	if overtaken := q.overtakenBy[dlv.n]; overtaken != 0 {
 		delete(q.overtakenBy, dlv.n)

@@ -117,8 +117,9 @@ func (b *baseline) read() io.Reader {
 }
 
 // clock returns the state of the clock after a reset, or nil to use the state in the
-// snapshot. For a running clock, it does not use the snapshot. The snapshot contains an
-// offset from time.Now, so each reset would restore a later time.
+// snapshot. If the initial time of a running clock is configured, a reset must not use the
+// snapshot. The snapshot contains an offset from time.Now, so each reset would restore a
+// later time.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil

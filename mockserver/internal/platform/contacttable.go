@@ -79,7 +79,7 @@ func newContactTable() *contactTable {
 	return &contactTable{byAddress: map[string]uint32{}, counts: map[string]int{}, sorted: map[string][]uint32{"id": {}}}
 }
 
-// The id of the new contact must be greater than the ids of all other contacts.
+// add adds a contact, whose id must be greater than the ids of all other contacts.
 func (t *contactTable) add(c *contact) {
 	c.slot = uint32(t.all.Len())
 	t.all.Add(c)
