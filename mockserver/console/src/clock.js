@@ -1,7 +1,7 @@
 // The virtual clock, which can be frozen and advanced.
 import { h, useEffect } from './vendor/preact.js';
 import { call, useFetch } from './api.js';
-import { Create } from './create.js';
+import { FormButton } from './formbutton.js';
 import { dated, local, set, useNow } from './time.js';
 import { attempt, Doing } from './actions.js';
 import { icon, press, tags } from './elements.js';
@@ -87,7 +87,7 @@ const steps = ({ next }) => [
  * @param {{at: string}} props
  */
 const SetClock = ({ at }) =>
-  h(Create, {
+  h(FormButton, {
     label: 'Set',
     sign: 'clock',
     title: 'Set clock',

@@ -1,8 +1,8 @@
 // The contacts in the lists of the account.
 import { h, useEffect, useRef, useState } from './vendor/preact.js';
 import { call, everyPage, everyRecord, queryOf, useFetch } from './api.js';
-import { state } from './contactstatus.js';
-import { Create, words } from './create.js';
+import { statusChip } from './contactstatus.js';
+import { FormButton, words } from './formbutton.js';
 import { Import, batch, pasted } from './import.js';
 import { setParams, go, link, useParam, useSearch } from './place.js';
 import { Rows, rowLink } from './rows.js';
@@ -253,7 +253,7 @@ const row = (c, list, current) =>
     span(
       { class: 'line' },
       span({ class: 'dim cut' }, [name(c), ...(c.tags ?? [])].filter(Boolean).join(' · ') || `contact ${c.id}`),
-      c.status !== 'active' && state(c),
+      c.status !== 'active' && statusChip(c),
     ),
   );
 
@@ -284,7 +284,7 @@ function Opened({ list, id }) {
       h(Heading, { text: c.email }),
       p(
         { class: 'meta' },
-        state(c),
+        statusChip(c),
         name(c),
         span(`list ${list.name}`),
         idOf(String(c.id), 'Copy contact id', `contact ${c.id}`),
@@ -353,7 +353,7 @@ function Acts({ list, contacts, after }) {
   const left = contacts.every(c => c.status === 'deleted');
   return [
     !left &&
-      h(Create, {
+      h(FormButton, {
         label: 'Tag',
         sign: 'tag',
         title: contacts.length === 1 ? `Tag ${contacts[0].email}` : `Tag ${counted(contacts.length, 'contact')}`,
@@ -394,7 +394,7 @@ function Edit({ list, c, reload }) {
     ...now,
     ...old.filter(o => !now.some(n => n.name === o.name)).map(({ name }) => ({ name, value: null })),
   ];
-  return h(Create, {
+  return h(FormButton, {
     label: 'Edit',
     sign: 'page',
     title: `Edit ${c.email}`,

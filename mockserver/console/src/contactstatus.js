@@ -15,7 +15,7 @@ export const contactStatuses = {
 };
 
 /** The status of a contact. A restored state may contain an unknown status. @param {{status: string}} c */
-export function state({ status }) {
+export function statusChip({ status }) {
   const { tone, icon } = contactStatuses[status] ?? { tone: 'info', icon: '' };
   return chip(tone, icon, status);
 }

@@ -1,7 +1,7 @@
 // Deliveries of events to webhooks, with their attempts.
 import { h, useState } from './vendor/preact.js';
 import { call, useRecord } from './api.js';
-import { useList } from './list.js';
+import { useList } from './records.js';
 import { Signature, signatureHeader } from './signature.js';
 import { AdvanceTo } from './clock.js';
 import { Webhooks, useWebhooks } from './webhooks.js';
@@ -30,7 +30,7 @@ const reasons = {
 };
 
 /** The state of a delivery as a chip. @param {Delivery} d */
-export function state(d) {
+export function stateChip(d) {
   const last = d.attempts.at(-1);
   const until = d.waiting_until ?? d.next_attempt;
   switch (d.state) {
@@ -109,7 +109,7 @@ const row = (d, current) =>
       span({ class: 'dim cut more', title: d.url }, d.subject && [seen(d.subject), ' · '], target(d)),
       d.state === 'delivered'
         ? span({ class: 'dim num' }, d.attempts.length ? outcome(d.attempts[d.attempts.length - 1]) : 'delivered')
-        : state(d),
+        : stateChip(d),
     ),
   );
 
@@ -215,7 +215,7 @@ function Opened({ id, tab, summary }) {
       about(d),
       p(
         { class: 'meta' },
-        state(d),
+        stateChip(d),
         h(Track, { d }),
         span(
           d.waiting || d.next_attempt

@@ -1,9 +1,9 @@
 // Events in order, with or without a delivery to a webhook.
 import { h } from './vendor/preact.js';
 import { useFetch, useRecord } from './api.js';
-import { Body, Track, about, state } from './deliveries.js';
-import { useList } from './list.js';
+import { Body, Track, about, stateChip } from './deliveries.js';
 import { link, useParam, useSearch } from './place.js';
+import { useList } from './records.js';
 import { Rows, rowLink } from './rows.js';
 import { when } from './time.js';
 import { same, Search, Select } from './controls.js';
@@ -121,6 +121,6 @@ function Heard({ id }) {
     'hook',
     span({ class: 'cut' }, `webhook ${d.webhook_id} `, span({ class: 'dim mono' }, d.url)),
     h(Track, { d }),
-    state(d),
+    stateChip(d),
   );
 }

@@ -2,7 +2,7 @@
 import { h, useEffect, useState } from './vendor/preact.js';
 import { base, call } from './api.js';
 import { link, useSearch } from './place.js';
-import { load, programs } from './programs.js';
+import { loadOperations, programs } from './programs.js';
 import { Rows, rowLink } from './rows.js';
 import { useSession } from './session.js';
 import { took } from './time.js';
@@ -26,7 +26,7 @@ export function Explorer({ id }) {
   const [all, setAll] = useState(/** @type {Operation[]|null} */ (null));
   const search = useSearch();
   useEffect(() => {
-    load().then(setAll);
+    loadOperations().then(setAll);
   }, []);
   const words = search.query.toLowerCase().split(/\s+/);
   const rows =

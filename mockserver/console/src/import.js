@@ -1,7 +1,7 @@
 // Import of contacts through the API, from pasted text or a file, as addresses or CSV.
 import { h } from './vendor/preact.js';
 import { call } from './api.js';
-import { Create, words } from './create.js';
+import { FormButton, words } from './formbutton.js';
 import { ofAccount } from './session.js';
 import { counted, tags } from './elements.js';
 /** @import { Part } from './types.js' */
@@ -137,7 +137,7 @@ export const rejected = r =>
 
 /** @param {{list: {id: string, name: string}, paste?: typeof pasted}} props */
 export const Import = ({ list, paste }) =>
-  h(Create, {
+  h(FormButton, {
     label: 'Import',
     sign: 'people',
     title: `Import contacts to ${list.name}`,

@@ -4,12 +4,13 @@ import { href, queryOf, text, useFetch, useRecord } from './api.js';
 import { useChanges } from './stream.js';
 import { Checks, useChecks } from './checks.js';
 import { First } from './first.js';
-import { useList } from './list.js';
 import { go, link, useSearch } from './place.js';
+import { useList } from './records.js';
 import { Preview } from './templates.js';
 import { act } from './recipients.js';
 import { Rows } from './rows.js';
 import { Selected, useSelection } from './selection.js';
+import { Named } from './named.js';
 import { when } from './time.js';
 import { Doing } from './actions.js';
 import { Menu, Search, Tick } from './controls.js';
@@ -32,7 +33,7 @@ import {
 } from './elements.js';
 import { Heading, Split, Tabs } from './layout.js';
 import { accountFilter, useSession } from './session.js';
-import { Named, Why } from './why.js';
+import { Why } from './why.js';
 import { markAllRead, markRead, setUnread, unreadOf, useUnread } from './unread.js';
 /** @import { Fetched, FullMessage, Message } from './types.js' */
 const { a, article, bdi, div, header, kbd, li, ol, p, pre, span, strong } = tags;
@@ -50,7 +51,7 @@ const states = {
   error: ['bad', 'warn', 'error'],
   confirmed: ['ok', 'check', 'confirmed'],
 };
-const state = (/** @type {Message} */ m) =>
+const statusChip = (/** @type {Message} */ m) =>
   chip(
     ...(m.reported_as_spam
       ? /** @type {[string, string, string]} */ (['bad', 'warn', 'spam'])
@@ -90,7 +91,7 @@ const row = (m, current, unread) =>
         bdi(seen(m.to)),
       ),
       marks(m),
-      (m.status !== 'delivered' || m.reported_as_spam || m.confirmed) && state(m),
+      (m.status !== 'delivered' || m.reported_as_spam || m.confirmed) && statusChip(m),
     ),
     span(
       { class: 'line snippet' },
@@ -288,7 +289,7 @@ function Opened({ id, at, tab, summary, next }) {
 const meta = m =>
   p(
     { class: 'meta' },
-    state(m),
+    statusChip(m),
     marks(m),
     m.campaign_id
       ? h(Named, { kind: 'campaign', id: m.campaign_id })

@@ -3,7 +3,7 @@ import { h } from './vendor/preact.js';
 import { call, queryOf, useFetch } from './api.js';
 import { Whole, legend } from './chart.js';
 import { contactStatuses } from './contactstatus.js';
-import { Create, words } from './create.js';
+import { FormButton, words } from './formbutton.js';
 import { Import, contactsPart, importInto, imported, pasted, rejected } from './import.js';
 import { useSearch } from './place.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
@@ -121,7 +121,7 @@ export function AcceptPolicy({ id, name, sign = '', reload }) {
 
 /** @param {{main?: boolean}} props */
 export const NewList = ({ main }) =>
-  h(Create, {
+  h(FormButton, {
     label: 'New list',
     main,
     ok: 'Create list',
@@ -162,7 +162,7 @@ export const attributes = text =>
 
 /** @param {{list: {id: string, name: string}}} props */
 export const NewContact = ({ list }) =>
-  h(Create, {
+  h(FormButton, {
     label: 'Add',
     title: `Add a contact to ${list.name}`,
     ok: 'Add',

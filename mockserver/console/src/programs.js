@@ -7,7 +7,7 @@ import { unseen } from './elements.js';
 /** @type {Promise<Operation[]>|undefined} */
 let loading;
 /** The operations of the API. @returns {Promise<Operation[]>} */
-export const load = () => (loading ??= fetch(href('/operations.json')).then(res => res.json()));
+export const loadOperations = () => (loading ??= fetch(href('/operations.json')).then(res => res.json()));
 
 /** A word quoted for a shell. @param {string} s */
 export const quote = s => `'${s.replaceAll("'", `'\\''`)}'`;
@@ -220,7 +220,7 @@ function callOf(o, r) {
  * @param {FullRequest} r
  */
 export async function goOf(r) {
-  const o = (await load()).find(x => x.id === r.operation);
+  const o = (await loadOperations()).find(x => x.id === r.operation);
   const made = o && callOf(o, r);
   if (!made)
     return programs.Go({

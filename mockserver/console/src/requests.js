@@ -1,9 +1,9 @@
 // Requests to the API, with their responses and errors.
 import { h } from './vendor/preact.js';
 import { base, call, errorsIn, useRecord } from './api.js';
-import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
 import { curl, goOf } from './programs.js';
+import { useList } from './records.js';
 import { Rows, rowLink } from './rows.js';
 import { took, when } from './time.js';
 import { attempt, Doing } from './actions.js';

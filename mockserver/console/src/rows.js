@@ -6,7 +6,7 @@ import { tickOf } from './selection.js';
 import { empty, loading, num, tags } from './elements.js';
 /** @import { Selection } from './types.js' */
 /**
- * @typedef {import('./list.js').Row} Row
+ * @typedef {import('./records.js').Row} Row
  * @typedef {import('./elements.js').VNode} VNode
  * @typedef {import('./elements.js').Child} Child
  */
@@ -25,7 +25,7 @@ export const rowLink = (path, current, ...lines) =>
 /**
  * The rows of a list, or the reason why there are none.
  * @template {Row} T
- * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean,
+ * @param {{list: import('./records.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean,
  *   n: number) => VNode, none: VNode, unmatched?: VNode, tall?: boolean, select?: Select}} props none is shown if the
  *   list has no records, unmatched if none match
  */
@@ -38,7 +38,7 @@ export function Rows({ list, current, filtered, row, none, unmatched, tall, sele
 }
 
 /**
- * @param {{list: import('./list.js').List<any>, rows: (Row|undefined)[], current?: string, row: (record: any, current:
+ * @param {{list: import('./records.js').List<any>, rows: (Row|undefined)[], current?: string, row: (record: any, current:
  *   boolean, n: number) => VNode, tall?: boolean, select?: Select}} props
  */
 function Windowed({ list, rows, current, row, tall, select }) {

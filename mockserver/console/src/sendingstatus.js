@@ -28,7 +28,7 @@ export const choicesOf = kind => [
 ];
 
 /** The status of a campaign or workflow. A restored state may contain an unknown status. @param {Kind} kind @param {Sending} s */
-export function state(kind, { status }) {
+export function statusChip(kind, { status }) {
   const { tone, icon, text } = statuses[kind][status] ?? { tone: 'info', icon: '' };
   return chip(tone, icon, text ?? status);
 }

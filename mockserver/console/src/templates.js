@@ -2,7 +2,7 @@
 // do not run.
 import { h, useState } from './vendor/preact.js';
 import { call, href, text, useFetch, useRested } from './api.js';
-import { Create } from './create.js';
+import { FormButton } from './formbutton.js';
 import { go, link } from './place.js';
 import { Rows, rowLink } from './rows.js';
 import { ofAccount, useSession } from './session.js';
@@ -256,7 +256,7 @@ const plain = {
 };
 
 const NewTemplate = () =>
-  h(Create, {
+  h(FormButton, {
     label: 'New',
     title: 'New template',
     main: true,
@@ -268,7 +268,7 @@ const NewTemplate = () =>
 
 /** @param {{t: Template, reload: () => void}} props */
 const Edit = ({ t, reload }) =>
-  h(Create, {
+  h(FormButton, {
     label: 'Edit',
     sign: 'page',
     title: `Edit ${t.name}`,

@@ -1,7 +1,7 @@
 // Send event: any event, edited, signed and sent to a webhook or a URL.
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, useFetch } from './api.js';
-import { Track, state } from './deliveries.js';
+import { Track, stateChip } from './deliveries.js';
 import { attempt, Doing } from './actions.js';
 import { Choice, Field, same, Select, submits } from './controls.js';
 import { chip, code, icon, loadingFailed, press, tags } from './elements.js';
@@ -211,7 +211,7 @@ function Sent({ id }) {
   return div(
     { class: 'sent', role: 'status' },
     h(Track, { d }),
-    state(d),
+    stateChip(d),
     span({ class: 'dim cut' }, last?.error || last?.response || ''),
     a({ href: `#/deliveries/${id}` }, 'Delivery'),
   );

@@ -180,7 +180,7 @@ export type Part = {
 };
 
 /** A button that opens a form in a dialog. */
-export type CreateProps = {
+export type FormButtonProps = {
   label: string;
   title?: string;
   sign?: string;

@@ -1,7 +1,7 @@
 // The webhooks of the account: their events, and whether they are archived.
 import { h } from './vendor/preact.js';
 import { call, everyPage, useFetch } from './api.js';
-import { Create, number } from './create.js';
+import { FormButton, number } from './formbutton.js';
 import { attempt, Doing } from './actions.js';
 import { same } from './controls.js';
 import { Copy } from './copy.js';
@@ -91,7 +91,7 @@ const Secret = ({ secret }) =>
 /** @param {{reload: () => void}} props */
 function NewWebhook({ reload }) {
   const { info } = useSession();
-  return h(Create, {
+  return h(FormButton, {
     label: 'New webhook',
     main: true,
     ok: 'Create webhook',
@@ -143,7 +143,7 @@ function Rotate({ w, reload }) {
       close();
     reload();
   };
-  return h(Create, {
+  return h(FormButton, {
     label: 'Rotate secret',
     sign: 'key',
     title: `Rotate secret of webhook ${w.webhook_id}`,

@@ -1,29 +1,12 @@
-// Why an address got no email: rejected and failed emails, the suppression list, and the status of its contacts. Also
-// names of records.
+// Why an address got no email: rejected and failed emails, the suppression list, and the status of its contacts.
 import { call, useFetch } from './api.js';
-import { state } from './contactstatus.js';
-import { accountFilter, ofAccount, useSession } from './session.js';
+import { statusChip } from './contactstatus.js';
+import { accountFilter, useSession } from './session.js';
 import { matching } from './suppressed.js';
 import { when, whenUnix } from './time.js';
 import { chip, counted, linkLine, loadingFailed, seen, tags } from './elements.js';
 /** @import { Fetched, Found } from './types.js' */
 const { a, h3, p, section, span, ul } = tags;
-
-/** @type {Record<string, string>} */
-const places = { list: 'contacts', template: 'templates', campaign: 'campaigns', workflow: 'workflows' };
-
-/**
- * A record with its name and its id.
- * @param {{kind: 'list'|'template'|'campaign'|'workflow', id: number, at?: string}} props at: the rest of the address
- */
-export function Named({ kind, id, at = '' }) {
-  const { data } = /** @type {Fetched<any>} */ (
-    useFetch(kind === 'template' ? ofAccount(`/templates/${id}`) : `/${kind}s?around=${id}&limit=1`, ['records'])
-  );
-  const name = (kind === 'template' ? data : data?.data.find((/** @type {{id: string}} */ r) => r.id === String(id)))
-    ?.name;
-  return a({ href: `#/${places[kind]}/${id}${at}` }, kind, ' ', name && [seen(name), ' '], span({ class: 'dim' }, id));
-}
 
 /** Everything about the words of a search that explains a missing email. @param {string} q @returns {Promise<Found>} */
 async function look(q) {
@@ -103,7 +86,7 @@ export function Why({ q }) {
             c.id,
             `#/contacts/${c.list_id}/${c.id}`,
             'people',
-            state(c),
+            statusChip(c),
             span({ class: 'cut' }, seen(c.email), ' on list ', seen(c.list_name)),
           ),
         ),

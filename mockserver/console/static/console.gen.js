@@ -188,7 +188,7 @@ function enqueueRender(c) {
     (prevDebounce || queueMicrotask)(process);
   }
 }
-var depthSort = (a18, b) => a18._vnode._depth - b._vnode._depth;
+var depthSort = (a19, b) => a19._vnode._depth - b._vnode._depth;
 function process() {
   try {
     let c, l = 1;
@@ -968,7 +968,7 @@ function unmount(vnode, parentVNode, skipRemove) {
   if (!skipRemove) removeNode(vnode._dom);
   vnode._dom = vnode._component = vnode._parent = NULL;
 }
-function doRender(props, state5, context) {
+function doRender(props, state, context) {
   return this.constructor(props, context);
 }
 function render(vnode, parentDom) {
@@ -1167,21 +1167,21 @@ function useReducer(reducer, initialState, init) {
   return hookState._value;
 }
 function useEffect(callback, args) {
-  const state5 = getHookState(currentIndex++, 3);
-  if (!options2._skipEffects && argsChanged(state5._args, args)) {
-    state5._passive = true;
-    state5._value = callback;
-    state5._pendingArgs = args;
-    currentComponent.__hooks._pendingEffects.push(state5);
+  const state = getHookState(currentIndex++, 3);
+  if (!options2._skipEffects && argsChanged(state._args, args)) {
+    state._passive = true;
+    state._value = callback;
+    state._pendingArgs = args;
+    currentComponent.__hooks._pendingEffects.push(state);
   }
 }
 function useLayoutEffect(callback, args) {
-  const state5 = getHookState(currentIndex++, 4);
-  if (!options2._skipEffects && argsChanged(state5._args, args)) {
-    state5._passive = false;
-    state5._value = callback;
-    state5._pendingArgs = args;
-    currentComponent._renderCallbacks.push(state5);
+  const state = getHookState(currentIndex++, 4);
+  if (!options2._skipEffects && argsChanged(state._args, args)) {
+    state._passive = false;
+    state._value = callback;
+    state._pendingArgs = args;
+    currentComponent._renderCallbacks.push(state);
   }
 }
 function useRef(initialValue) {
@@ -1189,24 +1189,24 @@ function useRef(initialValue) {
   return useMemo(() => ({ current: initialValue }), []);
 }
 function useMemo(factory, args) {
-  const state5 = getHookState(currentIndex++, 7);
-  if (argsChanged(state5._args, args)) {
-    state5._value = factory();
-    state5._args = args;
+  const state = getHookState(currentIndex++, 7);
+  if (argsChanged(state._args, args)) {
+    state._value = factory();
+    state._args = args;
   }
-  return state5._value;
+  return state._value;
 }
 function useId() {
-  const state5 = getHookState(currentIndex++, 11);
-  if (!state5._value) {
+  const state = getHookState(currentIndex++, 11);
+  if (!state._value) {
     let root3 = currentComponent._vnode;
     while (!root3._mask && root3._parent) {
       root3 = root3._parent;
     }
     let mask = root3._mask || (root3._mask = [0, 0]);
-    state5._value = "P" + mask[0] + "-" + mask[1]++;
+    state._value = "P" + mask[0] + "-" + mask[1]++;
   }
-  return state5._value;
+  return state._value;
 }
 function flushAfterPaintEffects() {
   let component;
@@ -1492,9 +1492,9 @@ function useChanges(f) {
   }, []);
 }
 function useConnection() {
-  const [state5, set2] = useState(live.state);
+  const [state, set2] = useState(live.state);
   useChanges(() => set2(live.state));
-  return state5;
+  return state;
 }
 function useLoss() {
   const [why, set2] = useState(live.why);
@@ -1624,119 +1624,8 @@ var linkLine = (id, to, sign, ...parts2) => li({ key: id }, a({ href: to }, icon
 var empty = (sign, title, ...words2) => div({ class: "empty" }, icon(sign), h2(title), p(...words2));
 var counted = (n, one, many = one + "s") => `${num(n)} ${n === 1 ? one : many}`;
 
-// src/chart.js
-var { i, span: span2, svg: svg2, table: table2, tbody: tbody2, td: td2, th: th2, tr: tr2 } = tags;
-function Bars({ label: label9, bars }) {
-  const most5 = Math.max(1, ...bars.map((b) => b.n));
-  const wide = 10;
-  const high = 100;
-  const bar = (at, n, kind2) => n > 0 && createElement("rect", {
-    class: kind2,
-    x: at * wide + 1,
-    y: high - Math.max(4, n / most5 * high),
-    width: wide - 2,
-    height: Math.max(4, n / most5 * high)
-  });
-  return svg2(
-    {
-      class: "bars",
-      viewBox: `0 0 ${bars.length * wide} ${high}`,
-      preserveAspectRatio: "none",
-      role: "img",
-      "aria-label": label9
-    },
-    bars.map(
-      ({ n, bad: bad3, title }, at) => n > 0 && createElement("g", { key: at }, createElement("title", null, title), bar(at, n, "all"), bar(at, bad3 ?? 0, "bad"))
-    )
-  );
-}
-var percent = (n, of) => of ? `${+(n / of * 100).toFixed(n && n / of < 0.01 ? 1 : 0)} %` : "";
-var share = (n, of, kind2) => svg2(
-  { class: "share", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
-  createElement("rect", { class: "rest", width: 100, height: 10 }),
-  n > 0 && createElement("rect", { class: kind2, width: Math.max(1, n / (of || 1) * 100), height: 10 })
-);
-var Shares = ({ label: label9, of, rows: rows2 }) => table2(
-  { class: "shares", "aria-label": label9 },
-  tbody2(
-    rows2.map(
-      ([name4, n, kind2]) => tr2(
-        { key: name4 },
-        th2({ scope: "row" }, name4),
-        td2({ class: "num" }, num(n)),
-        td2({ class: "num dim" }, percent(n, of)),
-        td2(share(n, of, kind2))
-      )
-    )
-  )
-);
-function Whole({ parts: parts2 }) {
-  const all = parts2.reduce((sum, [, n]) => sum + n, 0);
-  let at = 0;
-  return svg2(
-    {
-      class: "share whole",
-      viewBox: "0 0 100 10",
-      preserveAspectRatio: "none",
-      role: "img",
-      "aria-label": all ? parts2.filter(([, n]) => n).map(([name4, n]) => `${n} ${name4}`).join(", ") : "none"
-    },
-    createElement("rect", { class: "rest", width: 100, height: 10 }),
-    parts2.map(([name4, n, kind2]) => {
-      const width = n / (all || 1) * 100;
-      at += width;
-      return n > 0 && createElement("rect", { key: name4, class: kind2, x: at - width, width, height: 10 });
-    })
-  );
-}
-var legend = (kind2, word) => span2({ class: "legend" }, i({ class: kind2, "aria-hidden": "true" }), word);
-
-// src/session.js
-var session = { info: (
-  /** @type {Info|null} */
-  null
-), account: "" };
-var listeners2 = /* @__PURE__ */ new Set();
-var notify = () => {
-  limitTo(accountFilter());
-  for (const f of listeners2) f();
-};
-async function look() {
-  const info = (
-    /** @type {Info|null} */
-    await call("GET", "/info").catch(() => null)
-  );
-  if (!info) return;
-  const all = info.accounts.map((a18) => String(a18.account_id));
-  const before = sessionStorage.getItem("account") ?? "";
-  session.info = info;
-  session.account = all.includes(before) ? before : all[0] ?? "";
-  notify();
-}
-function choose(account2) {
-  if (!session.info?.accounts.some((a18) => String(a18.account_id) === account2)) return;
-  session.account = account2;
-  sessionStorage.setItem("account", account2);
-  notify();
-}
-function useSession() {
-  const [, set2] = useState(0);
-  const seen2 = session.info;
-  useEffect(() => {
-    const f = () => set2((n) => n + 1);
-    listeners2.add(f);
-    if (session.info !== seen2) f();
-    return () => {
-      listeners2.delete(f);
-    };
-  }, []);
-  return session;
-}
-var accountFilter = () => (session.info?.accounts.length ?? 0) > 1 ? session.account : "";
-var ofAccount = (path3) => session.account && `/accounts/${session.account}/api${path3}`;
-
 // src/actions.js
-var { a: a2, button: button2, div: div2, fieldset, span: span3 } = tags;
+var { a: a2, button: button2, div: div2, fieldset, span: span2 } = tags;
 function Doing({ label: name4, class: kind2 = "doing", children }) {
   return fieldset({ class: kind2, "aria-label": name4, disabled: useConnection() === "lost" }, children);
 }
@@ -1770,7 +1659,7 @@ function Toasts() {
     { class: "toasts", role: "status" },
     t && div2(
       { class: "toast", key: t.key },
-      span3(typeof t.text === "string" ? seen(t.text) : t.text),
+      span2(typeof t.text === "string" ? seen(t.text) : t.text),
       link2 && a2({ href: link2[1] }, link2[0]),
       undo && button2(
         {
@@ -1786,18 +1675,18 @@ function Toasts() {
 }
 
 // src/controls.js
-var { button: button3, div: div3, fieldset: fieldset2, input, kbd, label, legend: legend2, option, select, small, span: span4 } = tags;
+var { button: button3, div: div3, fieldset: fieldset2, input, kbd, label, legend, option, select, small, span: span3 } = tags;
 var same = (values) => values.map((v) => [v, v]);
 function Choice({ label: name4, options: options3, value, onChange }) {
   const group = useId();
   return fieldset2(
     { class: "choice" },
-    legend2({ class: "hidden" }, name4),
+    legend({ class: "hidden" }, name4),
     options3.map(
       ([v, text2]) => label(
         { key: v },
         input({ type: "radio", name: group, checked: v === value, onChange: () => onChange(v) }),
-        span4(text2)
+        span3(text2)
       )
     )
   );
@@ -1825,7 +1714,7 @@ function Menu({ label: label9, sign, keyed, atOnce, bare, items, onPick }) {
     onPick(v);
   };
   return [
-    atOnce ? span4(
+    atOnce ? span3(
       { class: "split" },
       press(sign, label9, () => onPick(atOnce), key(keyed)),
       button3(
@@ -1843,7 +1732,7 @@ function Menu({ label: label9, sign, keyed, atOnce, bare, items, onPick }) {
       items.map(
         (it) => button3(
           { type: "button", key: it.value, onClick: () => pick(it.value) },
-          span4(it.label),
+          span3(it.label),
           it.note && small(it.note)
         )
       )
@@ -1935,7 +1824,7 @@ var Tick = ({ label: name4, checked, onChange, kind: kind2, more }) => label(
     checked,
     onChange: (e) => onChange(e.target.checked)
   }),
-  span4(name4)
+  span3(name4)
 );
 var submits = (f) => (e) => {
   e.preventDefault();
@@ -1943,9 +1832,53 @@ var submits = (f) => (e) => {
 };
 var optionsOf = (all, option3) => all.map(option3);
 
-// src/create.js
-var { button: button4, dialog, div: div4, fieldset: fieldset3, form, h2: h22, input: input2, label: label2, legend: legend3, option: option2, p: p2, select: select2, textarea } = tags;
-function Create(props) {
+// src/session.js
+var session = { info: (
+  /** @type {Info|null} */
+  null
+), account: "" };
+var listeners2 = /* @__PURE__ */ new Set();
+var notify = () => {
+  limitTo(accountFilter());
+  for (const f of listeners2) f();
+};
+async function look() {
+  const info = (
+    /** @type {Info|null} */
+    await call("GET", "/info").catch(() => null)
+  );
+  if (!info) return;
+  const all = info.accounts.map((a19) => String(a19.account_id));
+  const before = sessionStorage.getItem("account") ?? "";
+  session.info = info;
+  session.account = all.includes(before) ? before : all[0] ?? "";
+  notify();
+}
+function choose(account2) {
+  if (!session.info?.accounts.some((a19) => String(a19.account_id) === account2)) return;
+  session.account = account2;
+  sessionStorage.setItem("account", account2);
+  notify();
+}
+function useSession() {
+  const [, set2] = useState(0);
+  const seen2 = session.info;
+  useEffect(() => {
+    const f = () => set2((n) => n + 1);
+    listeners2.add(f);
+    if (session.info !== seen2) f();
+    return () => {
+      listeners2.delete(f);
+    };
+  }, []);
+  return session;
+}
+var accountFilter = () => (session.info?.accounts.length ?? 0) > 1 ? session.account : "";
+var ofAccount = (path3) => session.account && `/accounts/${session.account}/api${path3}`;
+
+// src/formbutton.js
+var { button: button4, dialog, div: div4, fieldset: fieldset3, form, h2: h22, input: input2, label: label2, legend: legend2, option: option2, p: p2, select: select2, textarea } = tags;
+function FormButton(props) {
   const [typed, open2] = useState(
     /** @type {Record<string, any>|undefined} */
     void 0
@@ -2116,7 +2049,7 @@ function ticks({ label: name4, options: options3 = [] }, value, wrong2, onChange
   const put2 = (v, on) => onChange(on ? [...value, v] : value.filter((w) => w !== v));
   const toggle = () => onChange(value.length ? [] : options3.map(([v]) => v));
   return [
-    legend3(name4, " ", press("", value.length ? "None" : "All", toggle, { class: "quiet" })),
+    legend2(name4, " ", press("", value.length ? "None" : "All", toggle, { class: "quiet" })),
     note2,
     div4(
       { class: "ticks" },
@@ -2152,7 +2085,1070 @@ function control({ kind: kind2, options: options3, hint }, common, typed) {
 var number = (v) => v === "" ? void 0 : Number(v);
 var words = (v) => v.split(",").map((s) => s.trim()).filter(Boolean);
 
-// src/list.js
+// src/place.js
+var pathOf = (hash) => hash.split("?", 1)[0];
+var within = (whole, part) => (pathOf(part) + "/").startsWith(pathOf(whole) + "/");
+var last = { at: (
+  /** @type {any} */
+  null
+) };
+function read() {
+  const { hash } = location;
+  if (hash !== last.hash) last = { hash, at: parse(hash.slice(1)) };
+  return last.at;
+}
+function parse(hash) {
+  const path3 = pathOf(hash);
+  const [, name4, id, tab] = path3.split("/").map(plain);
+  return { path: path3, name: name4, id, tab, params: new URLSearchParams(hash.slice(path3.length + 1)) };
+}
+function plain(s) {
+  try {
+    return decodeURIComponent(s);
+  } catch {
+    return s;
+  }
+}
+var listeners3 = /* @__PURE__ */ new Set();
+var notify2 = () => {
+  for (const f of listeners3) f(read());
+};
+addEventListener("hashchange", notify2);
+function go(hash) {
+  history.replaceState(null, "", hash);
+  notify2();
+}
+function link(path3) {
+  const query = read().params.toString();
+  return `#/${path3}` + (query && "?" + query);
+}
+function usePlace() {
+  const [at, set2] = useState(read);
+  useEffect(() => {
+    listeners3.add(set2);
+    set2(read());
+    return () => {
+      listeners3.delete(set2);
+    };
+  }, []);
+  return at;
+}
+function setParams(changed) {
+  const { path: path3, params: now2 } = read();
+  const params = new URLSearchParams(now2);
+  for (const [name4, value] of Object.entries(changed)) value ? params.set(name4, value) : params.delete(name4);
+  go(`#${path3 || "/"}` + (params.size ? `?${params}` : ""));
+}
+function useParam(name4) {
+  return [usePlace().params.get(name4) ?? "", (value) => setParams({ [name4]: value })];
+}
+function useSearch() {
+  const [query, setQuery] = useParam("q");
+  const [typed, type] = useState(query);
+  const own = useRef(query);
+  const rested = useRested(typed);
+  useEffect(() => {
+    if (query !== own.current) type(own.current = query);
+  }, [query]);
+  useEffect(() => {
+    if (rested !== own.current) setQuery(own.current = rested);
+  }, [rested]);
+  return { typed, type, query };
+}
+function useShared(name4, value, set2) {
+  const { path: path3, params } = usePlace();
+  const seen2 = params.get(name4);
+  useEffect(() => {
+    const query = read().params.get(name4);
+    if (query && query !== value) set2(query);
+    else if (value && !query) setParams({ [name4]: value });
+  }, [path3, seen2, value]);
+}
+
+// src/recipients.js
+var past = {
+  bounce: "bounced",
+  complain: "reported as spam",
+  open: "opened",
+  click: "clicked",
+  unsubscribe: "unsubscribed",
+  "global-unsubscribe": "unsubscribed from all email",
+  confirm: "confirmed",
+  delete: "deleted"
+};
+function resultText(what3, { ids, failed, error, events }) {
+  const lost2 = failed ? `${failed} of ${ids.length + failed} failed: ${error}.` : "";
+  if (!ids.length) return [lost2 || "No message was chosen."];
+  const sent = events.flatMap((e) => e.deliveries);
+  const names = [...new Set(events.map((e) => e.event))].join(" and ");
+  const said = `${ids.length === 1 ? "Message" : counted(ids.length, "message")} ${past[what3]}.`;
+  const text2 = [
+    said,
+    !names ? what3 !== "delete" && "No event was sent." : sent.length ? `${names}: ${counted(sent.length, "delivery", "deliveries")} queued.` : `${names} occurred. No webhook is subscribed to it.`,
+    lost2
+  ].filter(Boolean).join(" ");
+  return sent.length ? [text2, ["Show", `#/deliveries/${sent[0]}`]] : names ? [text2, ["Events", `#/events/${events[0].id}`]] : [text2];
+}
+var act = (query, body2) => attempt(
+  () => call("POST", "/outbox/actions" + query, body2),
+  (acted) => {
+    const [text2, more] = resultText(body2.action, acted);
+    return [
+      text2,
+      more,
+      body2.action === "delete" && acted.ids.length ? () => call("POST", "/outbox/actions", { action: "restore", ids: acted.ids }) : void 0
+    ];
+  }
+);
+
+// src/stored.js
+function stored(name4) {
+  try {
+    return JSON.parse(localStorage.getItem(name4) ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+// src/density.js
+var root2 = document.documentElement;
+var listeners4 = /* @__PURE__ */ new Set();
+var density = () => root2.dataset.density ?? "";
+function setDensity(value) {
+  if (value !== "compact" && value !== "comfortable") return;
+  root2.dataset.density = value;
+  localStorage.setItem("density", value);
+  for (const f of listeners4) f();
+}
+function useDensity() {
+  const [value, set2] = useState(density());
+  useEffect(() => {
+    const f = () => set2(density());
+    listeners4.add(f);
+    f();
+    return () => {
+      listeners4.delete(f);
+    };
+  }, []);
+  return value;
+}
+
+// src/selection.js
+var { input: input3, label: label3, span: span4 } = tags;
+var loaded = (rows2) => (rows2 ?? []).flatMap((r) => r ? [r.id] : []);
+function useSelection(key2, rows2) {
+  const [kept, keep2] = useState({ key: key2, ids: (
+    /** @type {Set<string>} */
+    /* @__PURE__ */ new Set()
+  ), all: false });
+  const last2 = useRef("");
+  const all = kept.all && kept.key === key2;
+  const ids = all ? new Set(loaded(rows2)) : kept.key === key2 ? kept.ids : /* @__PURE__ */ new Set();
+  const set2 = (next, all2 = false) => keep2({ key: key2, ids: new Set(next), all: all2 });
+  const at = (id) => rows2?.findIndex((r) => r?.id === id) ?? -1;
+  const toggle = (id, through = false) => {
+    const [from, to] = [at(last2.current), at(id)].sort((a19, b) => a19 - b);
+    last2.current = id;
+    if (through && from >= 0) return set2([...ids, ...loaded((rows2 ?? []).slice(from, to + 1))]);
+    set2(ids.has(id) ? [...ids].filter((other) => other !== id) : [...ids, id]);
+  };
+  return { ids: [...ids], all, has: (id) => ids.has(id), toggle, set: set2 };
+}
+var tickOf = (selection, id, name4) => label3(
+  {
+    class: "select",
+    onClick: (e) => {
+      const box = (
+        /** @type {HTMLElement} */
+        e.target.matches("input")
+      );
+      if (!box && e.shiftKey) e.preventDefault();
+      if (box || e.shiftKey) selection.toggle(id, e.shiftKey);
+    }
+  },
+  input3({ type: "checkbox", "aria-label": `Select ${name4}`, checked: selection.has(id) })
+);
+function Selected({ selection, total, onAll, noun, children }) {
+  if (!selection.ids.length) return null;
+  const n = selection.all ? total : selection.ids.length;
+  return createElement(
+    Doing,
+    { label: "Selected", class: "selected" },
+    span4(
+      { class: "line" },
+      span4({ class: "cut", role: "status" }, `${counted(n, noun)} selected`),
+      n < total && press("", `Select all ${num(total)}`, onAll, { class: "quiet" }),
+      iconButton("cross", "Clear selection", () => selection.set([]), { class: "bare clear" })
+    ),
+    children
+  );
+}
+
+// src/rows.js
+var { a: a3, div: div5, li: li2, p: p3, ul } = tags;
+var spare = 8;
+var reach = 2e5;
+var rowLink = (path3, current, ...lines) => a3({ href: link(path3), "aria-current": current ? "true" : void 0 }, ...lines);
+function Rows({ list, current, filtered, row: row10, none: none3, unmatched, tall, select: select3 }) {
+  if (list.error) return empty("warn", "Loading failed", list.error);
+  if (!list.rows) return loading();
+  if (!list.rows.length)
+    return !filtered ? none3 : [empty("search", "No matches", "Try fewer words, or another filter."), unmatched];
+  return createElement(Windowed, { key: list.key, list, rows: list.rows, current, row: row10, tall, select: select3 });
+}
+function Windowed({ list, rows: rows2, current, row: row10, tall, select: select3 }) {
+  const box = useRef(
+    /** @type {HTMLElement|null} */
+    null
+  );
+  const last2 = useRef(current);
+  const focused = useRef("");
+  last2.current = current ?? last2.current;
+  const view = useView(box);
+  const count = Math.min(rows2.length, reach);
+  const from = Math.max(0, Math.floor(view.top / view.each) - spare);
+  const to = Math.min(count, Math.ceil((view.top + view.height) / view.each) + spare);
+  const open2 = last2.current ? rows2.findIndex((r) => r?.id === last2.current) : -1;
+  const held = focused.current ? rows2.findIndex((r) => r?.id === focused.current) : -1;
+  useAnchor(box, rows2, view);
+  useReveal(box, open2, last2.current ?? "", view);
+  useEffect(() => list.look(from, to));
+  return div5(
+    { class: tall ? "rows tall" : "rows", ref: box },
+    ul(
+      { style: { height: `${count * view.each}px` } },
+      drawn(from, to, count, open2, held).map((n) => {
+        const r = rows2[n];
+        return li2(
+          {
+            key: r?.id ?? n,
+            class: r?.fresh ? "fresh" : "",
+            style: { top: `${n * view.each}px` },
+            "aria-setsize": count,
+            "aria-posinset": n + 1,
+            onFocusIn: () => {
+              focused.current = r?.id ?? "";
+            }
+          },
+          r && select3 ? tickOf(select3.selection, r.id, select3.name(r)) : null,
+          r ? row10(r, r.id === current, n) : null
+        );
+      })
+    ),
+    rows2.length > count && p3({ class: "dim" }, `Use the search to find records before the latest ${num(count)}.`)
+  );
+}
+function drawn(from, to, count, ...kept) {
+  const all = new Set(Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n));
+  for (const n of kept) if (n >= 0) {
+    for (const near2 of [n - 1, n, n + 1]) if (near2 >= 0 && near2 < count) all.add(near2);
+  }
+  return [...all].sort((a19, b) => a19 - b);
+}
+function useView(box) {
+  const density2 = useDensity();
+  const [view, set2] = useState({ top: 0, height: 0, each: 63 });
+  useLayoutEffect(() => {
+    const el = (
+      /** @type {HTMLElement} */
+      box.current
+    );
+    const measure = () => {
+      const now2 = {
+        top: el.scrollTop,
+        height: el.clientHeight,
+        each: parseFloat(getComputedStyle(el).getPropertyValue("--row"))
+      };
+      if (now2.height)
+        set2((old) => old.top === now2.top && old.height === now2.height && old.each === now2.each ? old : now2);
+    };
+    const resized = new ResizeObserver(measure);
+    resized.observe(el);
+    el.addEventListener("scroll", measure, { passive: true });
+    measure();
+    return () => {
+      resized.disconnect();
+      el.removeEventListener("scroll", measure);
+    };
+  }, [density2]);
+  return view;
+}
+function useAnchor(box, rows2, { each, top: seen2 }) {
+  const anchor = useRef({ id: "", n: 0, each, top: 0 });
+  useLayoutEffect(() => {
+    const el = (
+      /** @type {HTMLElement} */
+      box.current
+    );
+    const was = anchor.current;
+    const top = each === was.each ? el.scrollTop : was.top;
+    if (top > 0 && was.id) {
+      const n2 = rows2[was.n]?.id === was.id ? was.n : rows2.findIndex((r) => r?.id === was.id);
+      if (n2 >= 0 && (n2 !== was.n || each !== was.each)) el.scrollTop = top + n2 * each - was.n * was.each;
+    }
+    const n = Math.floor(el.scrollTop / each);
+    anchor.current = { id: rows2[n]?.id ?? "", n, each, top: el.scrollTop };
+  }, [rows2, each, seen2]);
+}
+function useReveal(box, open2, id, { each, height }) {
+  const shown3 = useRef("");
+  useLayoutEffect(() => {
+    const el = (
+      /** @type {HTMLElement} */
+      box.current
+    );
+    if (open2 < 0 || shown3.current === id || !el.clientHeight || !height) return;
+    shown3.current = id;
+    const top = open2 * each;
+    if (top < el.scrollTop || top + each > el.scrollTop + el.clientHeight)
+      el.scrollTop = top - (el.clientHeight - each) / 2;
+  }, [open2, id, each, height]);
+}
+
+// src/time.js
+var clock = { ahead: 0, frozen: false, at: 0 };
+var listeners5 = /* @__PURE__ */ new Set();
+function set({ now: at, frozen }) {
+  clock.at = Date.parse(at);
+  clock.ahead = clock.at - Date.now();
+  clock.frozen = frozen;
+  for (const f of listeners5) f();
+}
+var now = () => clock.frozen ? clock.at : Date.now() + clock.ahead;
+function useNow() {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const f = () => tick((n) => n + 1);
+    const timer2 = setInterval(f, 1e3);
+    listeners5.add(f);
+    return () => {
+      clearInterval(timer2);
+      listeners5.delete(f);
+    };
+  }, []);
+  return now();
+}
+var months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sept", "Oct", "Nov", "Dec"];
+var two = (n) => String(n).padStart(2, "0");
+var hours = (d) => [d.getHours(), d.getMinutes(), d.getSeconds()].map(two).join(":");
+var day = (d) => `${d.getDate()} ${months[d.getMonth()]}`;
+function dated(at) {
+  const d = new Date(at);
+  return createElement("time", { datetime: at, title: at }, `${day(d)} ${d.getFullYear()}, ${hours(d)}`);
+}
+var whenUnix = (s) => when(new Date(s * 1e3).toISOString());
+var local = (ms) => new Date(ms - new Date(ms).getTimezoneOffset() * 6e4).toISOString().slice(0, 19);
+var today = { from: 0, to: 0 };
+function isToday(ms) {
+  const at = now();
+  if (at < today.from || at >= today.to) {
+    const d = new Date(at);
+    today.from = d.setHours(0, 0, 0, 0);
+    today.to = d.setDate(d.getDate() + 1);
+  }
+  return ms >= today.from && ms < today.to;
+}
+function when(at, ms) {
+  const d = new Date(at);
+  const s = (isToday(d.getTime()) ? "" : `${day(d)}, `) + hours(d) + (ms ? "." + String(d.getMilliseconds()).padStart(3, "0") : "");
+  return createElement("time", { datetime: at, title: d.toISOString() }, s);
+}
+function Countdown({ to }) {
+  const s = Math.max(0, Math.round((Date.parse(to) - useNow()) / 1e3));
+  const minutes = Math.floor(s / 60) % 60;
+  const full = Math.floor(s / 3600);
+  if (full >= 48) return createElement("span", { class: "num" }, `${Math.round(full / 24)} days`);
+  return createElement("span", { class: "num" }, (full ? `${full}:${two(minutes)}` : String(minutes)) + ":" + two(s % 60));
+}
+var took = (ms) => ms < 1 ? `${Math.max(1, Math.round(ms * 1e3))} µs` : ms < 1e3 ? `${Math.round(ms)} ms` : `${(ms / 1e3).toFixed(1)} s`;
+function between(from, to) {
+  const s = (Date.parse(to) - Date.parse(from)) / 1e3;
+  return s < 1 ? `${Math.round(s * 1e3)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 60 ? `${Math.round(s)} s` : s < 3600 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
+}
+
+// src/copy.js
+var { button: button5, span: span5 } = tags;
+async function copy(value) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(value);
+  const box = document.createElement("textarea");
+  box.value = value;
+  document.body.append(box);
+  box.select();
+  document.execCommand("copy");
+  box.remove();
+}
+function Copy({ value, label: label9, text: text2 }) {
+  const [done, setDone] = useState(false);
+  const onClick = async () => {
+    await copy(typeof value === "string" ? value : await value());
+    setDone(true);
+    setTimeout(() => setDone(false), 1200);
+  };
+  return button5(
+    { type: "button", class: text2 ? "button" : "bare", onClick, "aria-label": text2 ? void 0 : label9, title: label9 },
+    icon(done ? "check" : "copy"),
+    text2
+  );
+}
+var idOf = (id, title, text2 = id) => span5({ class: "id" }, text2, createElement(Copy, { value: id, label: title }));
+
+// src/layout.js
+var { a: a4, button: button6, div: div6, h1, h2: h23, header, section, span: span6 } = tags;
+function Tabs({ label: label9, tabs, value, onChange }) {
+  const id = useId();
+  const now2 = tabs.find((t) => t.id === value) ?? tabs[0];
+  const onKeyDown = (e) => {
+    const step2 = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
+    if (!step2) return;
+    e.preventDefault();
+    const at = tabs.findIndex((t) => id + t.id === /** @type {Element} */
+    e.target.id);
+    const next = tabs[(at + step2 + tabs.length) % tabs.length];
+    onChange(next.id);
+    document.getElementById(id + next.id)?.focus();
+  };
+  return div6(
+    { class: "tabs" },
+    div6(
+      { class: "tablist", role: "tablist", "aria-label": label9, onKeyDown },
+      tabs.map(
+        (t) => button6(
+          {
+            type: "button",
+            role: "tab",
+            key: t.id,
+            id: id + t.id,
+            "aria-selected": String(t === now2),
+            "aria-controls": t === now2 ? id + "panel" : void 0,
+            tabindex: t === now2 ? 0 : -1,
+            onClick: () => onChange(t.id)
+          },
+          t.label,
+          t.count ? span6({ class: "count" }, t.count) : null
+        )
+      )
+    ),
+    div6(
+      {
+        class: "tabpanel",
+        role: "tabpanel",
+        id: id + "panel",
+        "aria-labelledby": id + now2.id,
+        key: now2.id,
+        tabindex: 0
+      },
+      now2.panel()
+    )
+  );
+}
+function Split({ title, count, open: open2, home, side, tools: tools2, list, detail }) {
+  return [
+    section(
+      { class: "list", "aria-label": title, "data-open": open2 },
+      header(
+        h1(title),
+        count !== void 0 && span6({ class: "count" }, num(count)),
+        span6({ class: "side" }, side, createElement(Density, {}))
+      ),
+      tools2,
+      list
+    ),
+    section(
+      { class: "detail", tabindex: -1, "aria-label": "Details", "data-open": open2 },
+      open2 && h1({ class: "back" }, a4({ href: home }, icon("back"), title)),
+      detail
+    )
+  ];
+}
+var Page = ({ title, count, side, children }) => section(
+  { class: "page", tabindex: 0, "aria-label": title },
+  header(
+    h1(title),
+    count !== void 0 && span6({ class: "count" }, num(count)),
+    side && span6({ class: "side" }, side)
+  ),
+  children
+);
+function Density() {
+  const compact = useDensity() === "compact";
+  return iconButton(
+    compact ? "rows" : "list",
+    "Compact rows",
+    () => setParams({ density: compact ? "comfortable" : "compact" }),
+    { "aria-pressed": String(compact), title: compact ? "Multi-line rows" : "Single-line rows" }
+  );
+}
+function Heading({ text: text2, sign }) {
+  const el = useRef(
+    /** @type {HTMLElement|null} */
+    null
+  );
+  useEffect(() => {
+    if (narrow()) el.current?.focus();
+  }, []);
+  return h23({ tabindex: -1, dir: "auto", ref: el, title: text2 }, sign, seen(text2));
+}
+var phone = matchMedia("(max-width: 860px)");
+var narrow = () => phone.matches;
+function useNarrow() {
+  const [is, set2] = useState(narrow());
+  useEffect(() => {
+    const f = () => set2(narrow());
+    phone.addEventListener("change", f);
+    return () => phone.removeEventListener("change", f);
+  }, []);
+  return is;
+}
+
+// src/pager.js
+var { button: button7, div: div7, input: input4, label: label4, span: span7 } = tags;
+var pagesOf = (count, perPage4) => Math.max(1, Math.ceil(count / perPage4));
+function usePages(query, perPage4) {
+  const [shown3, show2] = useParam("page");
+  const before = useRef(query);
+  const setPage = (n) => show2(n > 1 ? String(n) : "");
+  useEffect(() => {
+    if (before.current !== query) setPage(1);
+    before.current = query;
+  }, [query]);
+  return { page: Math.max(1, Math.trunc(Number(shown3)) || 1), setPage, perPage: perPage4 };
+}
+function useRanOut({ page: page2, setPage, perPage: perPage4 }, got) {
+  const out = !!got && !got.data.length && page2 > 1;
+  useEffect(() => {
+    if (out) setPage(Math.min(page2 - 1, pagesOf(got?.pagination?.count ?? 0, perPage4)));
+  }, [out, got]);
+  return out;
+}
+function Pager({ pages: { page: page2, setPage, perPage: perPage4 }, count }) {
+  const last2 = pagesOf(count, perPage4);
+  if (last2 === 1) return null;
+  return div7(
+    { class: "pager", role: "group", "aria-label": "Pages" },
+    press("back", "Previous", () => setPage(page2 - 1), { disabled: page2 === 1 }),
+    label4(
+      span7({ class: "hidden" }, "Page"),
+      input4({
+        type: "number",
+        min: 1,
+        max: last2,
+        value: page2,
+        onChange: (e) => setPage(Math.min(last2, Math.max(1, Math.trunc(Number(e.target.value)) || 1)))
+      })
+    ),
+    span7({ class: "num dim" }, `of ${num(last2)}`),
+    button7(
+      { type: "button", class: "button", disabled: page2 >= last2, onClick: () => setPage(page2 + 1) },
+      "Next",
+      icon("next")
+    )
+  );
+}
+
+// src/templates.js
+var { article, div: div8, fieldset: fieldset4, header: header2, iframe, legend: legend3, p: p4, pre: pre2, span: span8, strong } = tags;
+var perPage = 50;
+var date = (s) => s ? whenUnix(s) : null;
+function Templates({ id, tab }) {
+  useSession();
+  const pages = usePages("", perPage);
+  const path3 = ofAccount(
+    "/templates?" + new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: "true" })
+  );
+  const { data, error } = (
+    /** @type {Fetched<Page>} */
+    useFetch(path3, ["records"])
+  );
+  const ranOut = useRanOut(pages, data);
+  return createElement(Split, {
+    title: "Templates",
+    count: data?.pagination?.count,
+    open: !!id,
+    home: link("templates"),
+    side: createElement(NewTemplate, {}),
+    tools: null,
+    list: [
+      createElement(Rows, {
+        list: shown(ranOut ? void 0 : data, error, pages.page),
+        current: id,
+        none: empty("page", "No templates yet", "Create a template for emails and campaigns."),
+        row
+      }),
+      createElement(Pager, { pages, count: data?.pagination?.count ?? 0 })
+    ],
+    detail: id ? createElement(Opened, { key: id, id, tab }) : empty("page", "No template selected", "Choose a template to see its preview.")
+  });
+}
+var shown = (data, error, page2) => ({
+  key: String(page2),
+  rows: data ? data.data.map((t) => ({ ...t, id: String(t.template_id) })) : null,
+  total: 0,
+  error: error ?? "",
+  look: () => {
+  }
+});
+var row = (t, current) => rowLink(
+  `templates/${t.template_id}`,
+  current,
+  span8({ class: "line" }, strong(seen(t.name)), date(t.updated_on)),
+  span8(
+    { class: "line" },
+    span8(
+      { class: "dim cut" },
+      [t.content.html && "HTML", t.content.text && "text"].filter(Boolean).join(" and ") || "empty",
+      tagsOf(t).length ? ` · ${tagsOf(t).join(", ")}` : ""
+    )
+  )
+);
+var tagsOf = (t) => [
+  ...new Set(
+    [...`${t.content.html ?? ""} ${t.content.text ?? ""}`.matchAll(/\{\{([^{}]+)\}\}/g)].map((m) => m[1].trim()).filter(Boolean)
+  )
+];
+var samples = {
+  name: "Ada Lovelace",
+  first_name: "Ada",
+  last_name: "Lovelace",
+  email: "ada@example.org",
+  city: "London",
+  country: "England",
+  company: "Analytical Engines",
+  unsubscribe_url: "https://example.org/unsubscribe",
+  global_unsubscribe_url: "https://example.org/unsubscribe-from-all",
+  confirm_url: "https://example.org/confirm"
+};
+function Opened({ id, tab }) {
+  const {
+    data: t,
+    error,
+    reload
+  } = (
+    /** @type {Fetched<Template>} */
+    useFetch(ofAccount("/templates/" + encodeURIComponent(id)), ["records"])
+  );
+  if (error) return empty("warn", "Not found", error);
+  if (!t) return loading();
+  return article(
+    header2(
+      { class: "head" },
+      createElement(Heading, { text: t.name }),
+      p4(
+        { class: "meta" },
+        idOf(String(t.template_id), "Copy template id", `template ${t.template_id}`),
+        t.updated_on && span8("changed ", date(t.updated_on))
+      ),
+      div8({ class: "actions" }, createElement(Edit, { t, reload }))
+    ),
+    createElement(Filled, { key: JSON.stringify(t.content), t, at: `templates/${t.template_id}`, tab })
+  );
+}
+function Filled({ t, at, source: source2 = at, tab }) {
+  const names = tagsOf(t);
+  const [values, set2] = useState(
+    () => Object.fromEntries(names.map((n) => [n, Object.hasOwn(samples, n) ? samples[n] : n]))
+  );
+  const rested = useRested(JSON.stringify(values));
+  const part = (name4) => `/${source2}/${name4}?attributes=${encodeURIComponent(rested)}`;
+  return [
+    names.length > 0 && fieldset4(
+      { class: "samples" },
+      legend3("Sample attributes"),
+      names.map(
+        (n) => createElement(Field, { key: n, label: n, value: values[n] ?? "", onInput: (v) => set2((old) => ({ ...old, [n]: v })) })
+      )
+    ),
+    createElement(Tabs, {
+      label: "Content views",
+      value: tab,
+      onChange: (v) => go(link(`${at}/${v}`)),
+      tabs: [
+        {
+          id: "html",
+          label: "HTML",
+          panel: () => t.content.html ? createElement(Preview, { title: `Preview of ${t.name}`, src: href(part("html")), width: "600" }) : empty("page", "No HTML", "This template has no HTML part, only text.")
+        },
+        {
+          id: "text",
+          label: "Text",
+          panel: () => t.content.text ? createElement(Text, { path: part("text") }) : empty(
+            "page",
+            "No text",
+            "This template has no text part, only HTML. Some recipients and many spam filters require both parts."
+          )
+        },
+        {
+          id: "source",
+          label: "Source",
+          panel: () => [
+            t.content.html && [div8({ class: "bar dim" }, "HTML"), code(t.content.html)],
+            t.content.text && [div8({ class: "bar dim" }, "Text"), code(t.content.text)]
+          ]
+        }
+      ]
+    })
+  ];
+}
+function Preview({ title, src, width: first2, children }) {
+  const [width, setWidth] = useState(first2);
+  const [scheme, setScheme] = useState("light");
+  return div8(
+    { class: "preview" },
+    div8(
+      { class: "bar" },
+      createElement(Choice, {
+        label: "Width",
+        value: width,
+        onChange: setWidth,
+        options: [["full", "Full"], ...same(["600", "360"])]
+      }),
+      createElement(Choice, {
+        label: "Color scheme of the email",
+        value: scheme,
+        onChange: setScheme,
+        options: [
+          ["light", "Light"],
+          ["dark", "Dark"]
+        ]
+      }),
+      children
+    ),
+    div8(
+      { class: "stage", "data-scheme": scheme },
+      iframe({
+        title,
+        src,
+        sandbox: "allow-popups allow-popups-to-escape-sandbox",
+        referrerpolicy: "no-referrer",
+        // sets prefers-color-scheme in the email
+        style: { colorScheme: scheme, maxWidth: width === "full" ? "100%" : width + "px" }
+      })
+    )
+  );
+}
+function Text({ path: path3 }) {
+  const { data, error } = (
+    /** @type {Fetched<string>} */
+    useFetch(path3, [], text)
+  );
+  return error ? loadingFailed(error) : pre2({ class: "plain", tabindex: 0 }, data);
+}
+var name = { name: "name", label: "Name", hint: "Welcome" };
+var mergeTags = "A merge tag such as {{first_name}} is replaced with an attribute of the contact or the email. {{unsubscribe_url}} and {{global_unsubscribe_url}} are links to unsubscribe from the list and from all email.";
+var html = {
+  name: "content.html",
+  label: "HTML",
+  kind: (
+    /** @type {const} */
+    "area"
+  ),
+  hint: "<p>Hello {{first_name}}</p>",
+  note: mergeTags
+};
+var plain2 = {
+  name: "content.text",
+  label: "Text",
+  kind: (
+    /** @type {const} */
+    "area"
+  ),
+  hint: "Hello {{first_name}}"
+};
+var NewTemplate = () => createElement(FormButton, {
+  label: "New",
+  title: "New template",
+  main: true,
+  ok: "Create template",
+  parts: [name, html, plain2],
+  send: (body2) => call("POST", ofAccount("/templates"), { content: {}, ...body2 }),
+  done: (t) => [`Template ${t.name} created.`, ["Open", `#/templates/${t.template_id}`]]
+});
+var Edit = ({ t, reload }) => createElement(FormButton, {
+  label: "Edit",
+  sign: "page",
+  title: `Edit ${t.name}`,
+  ok: "Save",
+  stands: JSON.stringify([t.name, t.content]),
+  parts: [
+    { ...name, start: t.name, read: (v) => v },
+    { ...html, start: t.content.html ?? "" },
+    { ...plain2, start: t.content.text ?? "" }
+  ],
+  send: (_, v) => call("PATCH", ofAccount("/templates/" + t.template_id), {
+    name: v.name,
+    content: { html: v["content.html"], text: v["content.text"] || null }
+  }),
+  done: (changed) => {
+    reload();
+    return [`Template ${changed.name} updated.`];
+  }
+});
+
+// src/campaignforms.js
+function Simulate({ kind: kind2, s }) {
+  const { info } = useSession();
+  return createElement(FormButton, {
+    label: "Simulate",
+    sign: "dice",
+    title: `Simulate recipients of ${s.name}`,
+    ok: "Simulate",
+    parts: [
+      {
+        name: "percent",
+        label: "Percent of the delivered messages",
+        kind: "number",
+        start: 5,
+        read: Number,
+        note: "Chosen at random with the seed on the page Faults."
+      },
+      {
+        name: "action",
+        label: "Action",
+        kind: "select",
+        start: "bounce",
+        options: [
+          ["bounce", "Bounce"],
+          ["open", "Open"],
+          ["click", "Click the first link"],
+          ["complain", "Report spam"],
+          ["unsubscribe", "Unsubscribe"]
+        ]
+      },
+      {
+        name: "category",
+        label: "Category",
+        kind: "select",
+        start: "bounce_hb",
+        options: optionsOf(info?.bounce_categories ?? [], (c) => [c.category, c.description]),
+        when: (v) => v.action === "bounce"
+      }
+    ],
+    send: async (body2) => [body2.action, await call("POST", `/outbox/actions?${kind2}_id=${s.id}&status=delivered`, body2)],
+    done: ([action, acted]) => resultText(action, acted)
+  });
+}
+var Schedule = ({ s, reload }) => createElement(FormButton, {
+  label: "Schedule",
+  sign: "clock",
+  title: `Schedule ${s.name}`,
+  ok: "Schedule",
+  parts: [
+    {
+      name: "scheduled_for",
+      label: "Time (virtual clock)",
+      kind: "time",
+      note: "Leave empty to send now.",
+      start: local(now() + 36e5),
+      read: (v) => v ? Math.floor(new Date(v).getTime() / 1e3) : void 0
+    }
+  ],
+  send: (body2) => call("POST", ofAccount(`/campaigns/${s.id}/schedule`), body2),
+  done: (c) => {
+    reload();
+    return [`${c.name} is ${c.status}.`];
+  }
+});
+var useCampaign = (id) => useFetch(ofAccount(`/campaigns/${id}`), ["records"]);
+function DraftActions({ id }) {
+  const { data: c, reload } = useCampaign(id);
+  const { account: account2 } = useSession();
+  if (!c) return null;
+  const { content = {}, sender } = c;
+  const change = (body2) => call("PATCH", ofAccount(`/campaigns/${id}`), body2);
+  const before = {
+    name: c.name,
+    ...c.list_id && { list_id: c.list_id },
+    ...sender?.email && { sender },
+    content: content.template_id ? { subject: content.subject ?? "", template_id: content.template_id } : { subject: content.subject ?? "", html: content.html ?? "", text: content.text || null }
+  };
+  const remove = () => attempt(
+    () => call("DELETE", `/campaigns/${id}`),
+    () => {
+      go(link("campaigns"));
+      return [
+        `${c.name} deleted.`,
+        void 0,
+        () => call("POST", "/seed", {
+          account_id: Number(account2),
+          campaigns: [
+            { ...before, campaign_id: c.campaign_id, content: { ...before.content, text: content.text ?? "" } }
+          ]
+        })
+      ];
+    }
+  );
+  return [
+    createElement(SendingForm, {
+      kind: "campaign",
+      label: "Edit",
+      c,
+      stands: JSON.stringify(before),
+      send: (body2, v) => change({
+        ...body2,
+        content: v["content.template_id"] ? body2.content : { ...body2.content, html: v["content.html"], text: v["content.text"] || null }
+      }),
+      done: (now2) => {
+        reload();
+        return [`${now2.name} updated.`, void 0, () => change(before).then(reload)];
+      }
+    }),
+    createElement(Doing, { label: "Delete" }, press("trash", "Delete", remove, key("Delete")))
+  ];
+}
+function partsOf(kind2, { name: name4, list_id, sender = {}, content = {} }, lists, templates) {
+  const id = (v) => v ? Number(v) : void 0;
+  const own = (v) => !v["content.template_id"];
+  return [
+    { name: "name", label: "Name", hint: kind2 === "campaign" ? "Autumn catalogue" : "Welcome", start: name4 },
+    {
+      name: "list_id",
+      label: "List",
+      kind: "select",
+      start: list_id && String(list_id),
+      options: [["", "none"], ...optionsOf(lists, (l) => [String(l.list_id), l.name])],
+      read: id
+    },
+    { name: "sender.name", label: "Sender’s name", hint: "Harbour Books", start: sender.name },
+    { name: "sender.email", label: "Sender’s address", hint: "hello@example.com", start: sender.email },
+    { name: "content.subject", label: "Subject", hint: "Hello {{first_name}}", start: content.subject },
+    {
+      name: "content.template_id",
+      label: "Content",
+      kind: "select",
+      start: content.template_id && String(content.template_id),
+      options: [["", "inline, below"], ...optionsOf(templates, (t) => [String(t.template_id), `template ${t.name}`])],
+      read: id
+    },
+    {
+      name: "content.html",
+      label: "HTML",
+      kind: "area",
+      hint: "<p>Hello {{first_name}}</p>",
+      start: content.html,
+      when: own,
+      note: mergeTags
+    },
+    { name: "content.text", label: "Text", kind: "area", hint: "Hello {{first_name}}", start: content.text, when: own }
+  ];
+}
+function SendingForm({ kind: kind2, label: label9, c, stands, send: send2, done }) {
+  const lists = (
+    /** @type {Fetched<{data: ListOption[]}>} */
+    useFetch(ofAccount("/lists"), ["records"], everyPage).data?.data ?? []
+  );
+  const templates = (
+    /** @type {Fetched<{data: TemplateOption[]}>} */
+    useFetch(ofAccount("/templates"), ["records"], everyPage).data?.data ?? []
+  );
+  const { info, account: account2 } = useSession();
+  const usual = stored("sender") ?? {
+    email: info?.accounts.find((a19) => String(a19.account_id) === account2)?.users[0]?.email
+  };
+  const start2 = c ?? { sender: usual, list_id: lists.length === 1 ? lists[0].list_id : void 0 };
+  return createElement(FormButton, {
+    label: label9,
+    sign: c && "page",
+    title: c ? `Edit ${c.name}` : `New ${kind2}`,
+    main: !c,
+    ok: c ? "Save" : `Create ${kind2}`,
+    parts: partsOf(kind2, start2, lists, templates),
+    stands,
+    send: send2,
+    done
+  });
+}
+var NewSending = ({ kind: kind2 }) => createElement(SendingForm, {
+  kind: kind2,
+  label: "New",
+  send: (body2) => call("POST", ofAccount(`/${kind2}s`), kind2 === "workflow" ? { trigger: "subscribed", ...body2 } : body2),
+  done: (made) => {
+    localStorage.setItem("sender", JSON.stringify(made.sender ?? null));
+    go(link(`${kind2}s/${made[kind2 + "_id"]}`));
+    return [
+      kind2 === "campaign" ? `Draft ${made.name} created. Send it now or schedule it.` : `${made.name} created. Activate it to send it.`
+    ];
+  }
+});
+
+// src/chart.js
+var { i, span: span9, svg: svg2, table: table2, tbody: tbody2, td: td2, th: th2, tr: tr2 } = tags;
+function Bars({ label: label9, bars }) {
+  const most5 = Math.max(1, ...bars.map((b) => b.n));
+  const wide = 10;
+  const high = 100;
+  const bar = (at, n, kind2) => n > 0 && createElement("rect", {
+    class: kind2,
+    x: at * wide + 1,
+    y: high - Math.max(4, n / most5 * high),
+    width: wide - 2,
+    height: Math.max(4, n / most5 * high)
+  });
+  return svg2(
+    {
+      class: "bars",
+      viewBox: `0 0 ${bars.length * wide} ${high}`,
+      preserveAspectRatio: "none",
+      role: "img",
+      "aria-label": label9
+    },
+    bars.map(
+      ({ n, bad: bad3, title }, at) => n > 0 && createElement("g", { key: at }, createElement("title", null, title), bar(at, n, "all"), bar(at, bad3 ?? 0, "bad"))
+    )
+  );
+}
+var percent = (n, of) => of ? `${+(n / of * 100).toFixed(n && n / of < 0.01 ? 1 : 0)} %` : "";
+var share = (n, of, kind2) => svg2(
+  { class: "share", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+  createElement("rect", { class: "rest", width: 100, height: 10 }),
+  n > 0 && createElement("rect", { class: kind2, width: Math.max(1, n / (of || 1) * 100), height: 10 })
+);
+var Shares = ({ label: label9, of, rows: rows2 }) => table2(
+  { class: "shares", "aria-label": label9 },
+  tbody2(
+    rows2.map(
+      ([name4, n, kind2]) => tr2(
+        { key: name4 },
+        th2({ scope: "row" }, name4),
+        td2({ class: "num" }, num(n)),
+        td2({ class: "num dim" }, percent(n, of)),
+        td2(share(n, of, kind2))
+      )
+    )
+  )
+);
+function Whole({ parts: parts2 }) {
+  const all = parts2.reduce((sum, [, n]) => sum + n, 0);
+  let at = 0;
+  return svg2(
+    {
+      class: "share whole",
+      viewBox: "0 0 100 10",
+      preserveAspectRatio: "none",
+      role: "img",
+      "aria-label": all ? parts2.filter(([, n]) => n).map(([name4, n]) => `${n} ${name4}`).join(", ") : "none"
+    },
+    createElement("rect", { class: "rest", width: 100, height: 10 }),
+    parts2.map(([name4, n, kind2]) => {
+      const width = n / (all || 1) * 100;
+      at += width;
+      return n > 0 && createElement("rect", { key: name4, class: kind2, x: at - width, width, height: 10 });
+    })
+  );
+}
+var legend4 = (kind2, word) => span9({ class: "legend" }, i({ class: kind2, "aria-hidden": "true" }), word);
+
+// src/named.js
+var { a: a5, span: span10 } = tags;
+var places = { list: "contacts", template: "templates", campaign: "campaigns", workflow: "workflows" };
+function Named({ kind: kind2, id, at = "" }) {
+  const { data } = (
+    /** @type {Fetched<any>} */
+    useFetch(kind2 === "template" ? ofAccount(`/templates/${id}`) : `/${kind2}s?around=${id}&limit=1`, ["records"])
+  );
+  const name4 = (kind2 === "template" ? data : data?.data.find((r) => r.id === String(id)))?.name;
+  return a5({ href: `#/${places[kind2]}/${id}${at}` }, kind2, " ", name4 && [seen(name4), " "], span10({ class: "dim" }, id));
+}
+
+// src/records.js
 var pageSize = 200;
 var ahead = 60;
 function useList(path3, kind2, filter, { open: open2 = "", also = [] } = {}) {
@@ -2160,19 +3156,19 @@ function useList(path3, kind2, filter, { open: open2 = "", also = [] } = {}) {
   const query = new URLSearchParams(filters).toString();
   const searches = filters.some(([name4]) => name4 !== "account_id");
   const key2 = `${path3}?${query}`;
-  const pages = usePages(key2);
+  const pages = useChunks(key2);
   const seen2 = useRef(0);
-  const load2 = () => pages.load([0, seen2.current].filter((n, i5) => !i5 || n > pageSize / 2).map((n) => `offset=${Math.max(0, n - ahead)}`));
-  const soon = useSoon(load2, 250);
+  const load = () => pages.load([0, seen2.current].filter((n, i5) => !i5 || n > pageSize / 2).map((n) => `offset=${Math.max(0, n - ahead)}`));
+  const soon = useSoon(load, 250);
   useChanges((changes) => {
     const mine = changes.filter((c) => c.kind === kind2 && c.record && ofAccount2(c.record, filter.account_id));
-    if (changes.some(changesAll)) load2();
+    if (changes.some(changesAll)) load();
     else if (mine.length && (searches || !pages.got.rows) || changes.some((c) => also.includes(c.kind))) soon();
     else if (mine.length) pages.change(mine);
   });
   useLayoutEffect(() => {
     seen2.current = 0;
-    load2();
+    load();
   }, [key2]);
   useSought(pages, open2);
   const look3 = (from, to) => {
@@ -2181,7 +3177,7 @@ function useList(path3, kind2, filter, { open: open2 = "", also = [] } = {}) {
   };
   return { ...pages.got, total: pages.got.rows?.length ?? 0, look: look3 };
 }
-function usePages(key2) {
+function useChunks(key2) {
   const [got, set2] = useState(
     /** @type {Loaded<any>} */
     { key: key2, rows: null, error: "", loads: 0 }
@@ -2304,317 +3300,6 @@ function keep(rows2, changes) {
   return all;
 }
 
-// src/place.js
-var pathOf = (hash) => hash.split("?", 1)[0];
-var within = (whole, part) => (pathOf(part) + "/").startsWith(pathOf(whole) + "/");
-var last = { at: (
-  /** @type {any} */
-  null
-) };
-function read() {
-  const { hash } = location;
-  if (hash !== last.hash) last = { hash, at: parse(hash.slice(1)) };
-  return last.at;
-}
-function parse(hash) {
-  const path3 = pathOf(hash);
-  const [, name4, id, tab] = path3.split("/").map(plain);
-  return { path: path3, name: name4, id, tab, params: new URLSearchParams(hash.slice(path3.length + 1)) };
-}
-function plain(s) {
-  try {
-    return decodeURIComponent(s);
-  } catch {
-    return s;
-  }
-}
-var listeners3 = /* @__PURE__ */ new Set();
-var notify2 = () => {
-  for (const f of listeners3) f(read());
-};
-addEventListener("hashchange", notify2);
-function go(hash) {
-  history.replaceState(null, "", hash);
-  notify2();
-}
-function link(path3) {
-  const query = read().params.toString();
-  return `#/${path3}` + (query && "?" + query);
-}
-function usePlace() {
-  const [at, set2] = useState(read);
-  useEffect(() => {
-    listeners3.add(set2);
-    set2(read());
-    return () => {
-      listeners3.delete(set2);
-    };
-  }, []);
-  return at;
-}
-function setParams(changed) {
-  const { path: path3, params: now2 } = read();
-  const params = new URLSearchParams(now2);
-  for (const [name4, value] of Object.entries(changed)) value ? params.set(name4, value) : params.delete(name4);
-  go(`#${path3 || "/"}` + (params.size ? `?${params}` : ""));
-}
-function useParam(name4) {
-  return [usePlace().params.get(name4) ?? "", (value) => setParams({ [name4]: value })];
-}
-function useSearch() {
-  const [query, setQuery] = useParam("q");
-  const [typed, type] = useState(query);
-  const own = useRef(query);
-  const rested = useRested(typed);
-  useEffect(() => {
-    if (query !== own.current) type(own.current = query);
-  }, [query]);
-  useEffect(() => {
-    if (rested !== own.current) setQuery(own.current = rested);
-  }, [rested]);
-  return { typed, type, query };
-}
-function useShared(name4, value, set2) {
-  const { path: path3, params } = usePlace();
-  const seen2 = params.get(name4);
-  useEffect(() => {
-    const query = read().params.get(name4);
-    if (query && query !== value) set2(query);
-    else if (value && !query) setParams({ [name4]: value });
-  }, [path3, seen2, value]);
-}
-
-// src/recipients.js
-var past = {
-  bounce: "bounced",
-  complain: "reported as spam",
-  open: "opened",
-  click: "clicked",
-  unsubscribe: "unsubscribed",
-  "global-unsubscribe": "unsubscribed from all email",
-  confirm: "confirmed",
-  delete: "deleted"
-};
-function resultText(what3, { ids, failed, error, events }) {
-  const lost2 = failed ? `${failed} of ${ids.length + failed} failed: ${error}.` : "";
-  if (!ids.length) return [lost2 || "No message was chosen."];
-  const sent = events.flatMap((e) => e.deliveries);
-  const names = [...new Set(events.map((e) => e.event))].join(" and ");
-  const said = `${ids.length === 1 ? "Message" : counted(ids.length, "message")} ${past[what3]}.`;
-  const text2 = [
-    said,
-    !names ? what3 !== "delete" && "No event was sent." : sent.length ? `${names}: ${counted(sent.length, "delivery", "deliveries")} queued.` : `${names} occurred. No webhook is subscribed to it.`,
-    lost2
-  ].filter(Boolean).join(" ");
-  return sent.length ? [text2, ["Show", `#/deliveries/${sent[0]}`]] : names ? [text2, ["Events", `#/events/${events[0].id}`]] : [text2];
-}
-var act = (query, body2) => attempt(
-  () => call("POST", "/outbox/actions" + query, body2),
-  (acted) => {
-    const [text2, more] = resultText(body2.action, acted);
-    return [
-      text2,
-      more,
-      body2.action === "delete" && acted.ids.length ? () => call("POST", "/outbox/actions", { action: "restore", ids: acted.ids }) : void 0
-    ];
-  }
-);
-
-// src/density.js
-var root2 = document.documentElement;
-var listeners4 = /* @__PURE__ */ new Set();
-var density = () => root2.dataset.density ?? "";
-function setDensity(value) {
-  if (value !== "compact" && value !== "comfortable") return;
-  root2.dataset.density = value;
-  localStorage.setItem("density", value);
-  for (const f of listeners4) f();
-}
-function useDensity() {
-  const [value, set2] = useState(density());
-  useEffect(() => {
-    const f = () => set2(density());
-    listeners4.add(f);
-    f();
-    return () => {
-      listeners4.delete(f);
-    };
-  }, []);
-  return value;
-}
-
-// src/selection.js
-var { input: input3, label: label3, span: span5 } = tags;
-var loaded = (rows2) => (rows2 ?? []).flatMap((r) => r ? [r.id] : []);
-function useSelection(key2, rows2) {
-  const [kept, keep2] = useState({ key: key2, ids: (
-    /** @type {Set<string>} */
-    /* @__PURE__ */ new Set()
-  ), all: false });
-  const last2 = useRef("");
-  const all = kept.all && kept.key === key2;
-  const ids = all ? new Set(loaded(rows2)) : kept.key === key2 ? kept.ids : /* @__PURE__ */ new Set();
-  const set2 = (next, all2 = false) => keep2({ key: key2, ids: new Set(next), all: all2 });
-  const at = (id) => rows2?.findIndex((r) => r?.id === id) ?? -1;
-  const toggle = (id, through = false) => {
-    const [from, to] = [at(last2.current), at(id)].sort((a18, b) => a18 - b);
-    last2.current = id;
-    if (through && from >= 0) return set2([...ids, ...loaded((rows2 ?? []).slice(from, to + 1))]);
-    set2(ids.has(id) ? [...ids].filter((other) => other !== id) : [...ids, id]);
-  };
-  return { ids: [...ids], all, has: (id) => ids.has(id), toggle, set: set2 };
-}
-var tickOf = (selection, id, name4) => label3(
-  {
-    class: "select",
-    onClick: (e) => {
-      const box = (
-        /** @type {HTMLElement} */
-        e.target.matches("input")
-      );
-      if (!box && e.shiftKey) e.preventDefault();
-      if (box || e.shiftKey) selection.toggle(id, e.shiftKey);
-    }
-  },
-  input3({ type: "checkbox", "aria-label": `Select ${name4}`, checked: selection.has(id) })
-);
-function Selected({ selection, total, onAll, noun, children }) {
-  if (!selection.ids.length) return null;
-  const n = selection.all ? total : selection.ids.length;
-  return createElement(
-    Doing,
-    { label: "Selected", class: "selected" },
-    span5(
-      { class: "line" },
-      span5({ class: "cut", role: "status" }, `${counted(n, noun)} selected`),
-      n < total && press("", `Select all ${num(total)}`, onAll, { class: "quiet" }),
-      iconButton("cross", "Clear selection", () => selection.set([]), { class: "bare clear" })
-    ),
-    children
-  );
-}
-
-// src/rows.js
-var { a: a3, div: div5, li: li2, p: p3, ul } = tags;
-var spare = 8;
-var reach = 2e5;
-var rowLink = (path3, current, ...lines) => a3({ href: link(path3), "aria-current": current ? "true" : void 0 }, ...lines);
-function Rows({ list, current, filtered, row: row10, none: none3, unmatched, tall, select: select3 }) {
-  if (list.error) return empty("warn", "Loading failed", list.error);
-  if (!list.rows) return loading();
-  if (!list.rows.length)
-    return !filtered ? none3 : [empty("search", "No matches", "Try fewer words, or another filter."), unmatched];
-  return createElement(Windowed, { key: list.key, list, rows: list.rows, current, row: row10, tall, select: select3 });
-}
-function Windowed({ list, rows: rows2, current, row: row10, tall, select: select3 }) {
-  const box = useRef(
-    /** @type {HTMLElement|null} */
-    null
-  );
-  const last2 = useRef(current);
-  const focused = useRef("");
-  last2.current = current ?? last2.current;
-  const view = useView(box);
-  const count = Math.min(rows2.length, reach);
-  const from = Math.max(0, Math.floor(view.top / view.each) - spare);
-  const to = Math.min(count, Math.ceil((view.top + view.height) / view.each) + spare);
-  const open2 = last2.current ? rows2.findIndex((r) => r?.id === last2.current) : -1;
-  const held = focused.current ? rows2.findIndex((r) => r?.id === focused.current) : -1;
-  useAnchor(box, rows2, view);
-  useReveal(box, open2, last2.current ?? "", view);
-  useEffect(() => list.look(from, to));
-  return div5(
-    { class: tall ? "rows tall" : "rows", ref: box },
-    ul(
-      { style: { height: `${count * view.each}px` } },
-      drawn(from, to, count, open2, held).map((n) => {
-        const r = rows2[n];
-        return li2(
-          {
-            key: r?.id ?? n,
-            class: r?.fresh ? "fresh" : "",
-            style: { top: `${n * view.each}px` },
-            "aria-setsize": count,
-            "aria-posinset": n + 1,
-            onFocusIn: () => {
-              focused.current = r?.id ?? "";
-            }
-          },
-          r && select3 ? tickOf(select3.selection, r.id, select3.name(r)) : null,
-          r ? row10(r, r.id === current, n) : null
-        );
-      })
-    ),
-    rows2.length > count && p3({ class: "dim" }, `Use the search to find records before the latest ${num(count)}.`)
-  );
-}
-function drawn(from, to, count, ...kept) {
-  const all = new Set(Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n));
-  for (const n of kept) if (n >= 0) {
-    for (const near2 of [n - 1, n, n + 1]) if (near2 >= 0 && near2 < count) all.add(near2);
-  }
-  return [...all].sort((a18, b) => a18 - b);
-}
-function useView(box) {
-  const density2 = useDensity();
-  const [view, set2] = useState({ top: 0, height: 0, each: 63 });
-  useLayoutEffect(() => {
-    const el = (
-      /** @type {HTMLElement} */
-      box.current
-    );
-    const measure = () => {
-      const now2 = {
-        top: el.scrollTop,
-        height: el.clientHeight,
-        each: parseFloat(getComputedStyle(el).getPropertyValue("--row"))
-      };
-      if (now2.height)
-        set2((old) => old.top === now2.top && old.height === now2.height && old.each === now2.each ? old : now2);
-    };
-    const resized = new ResizeObserver(measure);
-    resized.observe(el);
-    el.addEventListener("scroll", measure, { passive: true });
-    measure();
-    return () => {
-      resized.disconnect();
-      el.removeEventListener("scroll", measure);
-    };
-  }, [density2]);
-  return view;
-}
-function useAnchor(box, rows2, { each, top: seen2 }) {
-  const anchor = useRef({ id: "", n: 0, each, top: 0 });
-  useLayoutEffect(() => {
-    const el = (
-      /** @type {HTMLElement} */
-      box.current
-    );
-    const was = anchor.current;
-    const top = each === was.each ? el.scrollTop : was.top;
-    if (top > 0 && was.id) {
-      const n2 = rows2[was.n]?.id === was.id ? was.n : rows2.findIndex((r) => r?.id === was.id);
-      if (n2 >= 0 && (n2 !== was.n || each !== was.each)) el.scrollTop = top + n2 * each - was.n * was.each;
-    }
-    const n = Math.floor(el.scrollTop / each);
-    anchor.current = { id: rows2[n]?.id ?? "", n, each, top: el.scrollTop };
-  }, [rows2, each, seen2]);
-}
-function useReveal(box, open2, id, { each, height }) {
-  const shown3 = useRef("");
-  useLayoutEffect(() => {
-    const el = (
-      /** @type {HTMLElement} */
-      box.current
-    );
-    if (open2 < 0 || shown3.current === id || !el.clientHeight || !height) return;
-    shown3.current = id;
-    const top = open2 * each;
-    if (top < el.scrollTop || top + each > el.scrollTop + el.clientHeight)
-      el.scrollTop = top - (el.clientHeight - each) / 2;
-  }, [open2, id, each, height]);
-}
-
 // src/sendingstatus.js
 var statuses = {
   campaign: {
@@ -2637,713 +3322,14 @@ var choicesOf = (kind2) => [
     )
   )
 ];
-function state(kind2, { status }) {
+function statusChip(kind2, { status }) {
   const { tone: tone2, icon: icon2, text: text2 } = statuses[kind2][status] ?? { tone: "info", icon: "" };
   return chip(tone2, icon2, text2 ?? status);
 }
 var unsent = (kind2, { status }) => statuses[kind2][status]?.unsent ?? "No messages have been sent yet.";
 
-// src/stored.js
-function stored(name4) {
-  try {
-    return JSON.parse(localStorage.getItem(name4) ?? "null");
-  } catch {
-    return null;
-  }
-}
-
-// src/time.js
-var clock = { ahead: 0, frozen: false, at: 0 };
-var listeners5 = /* @__PURE__ */ new Set();
-function set({ now: at, frozen }) {
-  clock.at = Date.parse(at);
-  clock.ahead = clock.at - Date.now();
-  clock.frozen = frozen;
-  for (const f of listeners5) f();
-}
-var now = () => clock.frozen ? clock.at : Date.now() + clock.ahead;
-function useNow() {
-  const [, tick] = useState(0);
-  useEffect(() => {
-    const f = () => tick((n) => n + 1);
-    const timer2 = setInterval(f, 1e3);
-    listeners5.add(f);
-    return () => {
-      clearInterval(timer2);
-      listeners5.delete(f);
-    };
-  }, []);
-  return now();
-}
-var months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sept", "Oct", "Nov", "Dec"];
-var two = (n) => String(n).padStart(2, "0");
-var hours = (d) => [d.getHours(), d.getMinutes(), d.getSeconds()].map(two).join(":");
-var day = (d) => `${d.getDate()} ${months[d.getMonth()]}`;
-function dated(at) {
-  const d = new Date(at);
-  return createElement("time", { datetime: at, title: at }, `${day(d)} ${d.getFullYear()}, ${hours(d)}`);
-}
-var whenUnix = (s) => when(new Date(s * 1e3).toISOString());
-var local = (ms) => new Date(ms - new Date(ms).getTimezoneOffset() * 6e4).toISOString().slice(0, 19);
-var today = { from: 0, to: 0 };
-function isToday(ms) {
-  const at = now();
-  if (at < today.from || at >= today.to) {
-    const d = new Date(at);
-    today.from = d.setHours(0, 0, 0, 0);
-    today.to = d.setDate(d.getDate() + 1);
-  }
-  return ms >= today.from && ms < today.to;
-}
-function when(at, ms) {
-  const d = new Date(at);
-  const s = (isToday(d.getTime()) ? "" : `${day(d)}, `) + hours(d) + (ms ? "." + String(d.getMilliseconds()).padStart(3, "0") : "");
-  return createElement("time", { datetime: at, title: d.toISOString() }, s);
-}
-function Countdown({ to }) {
-  const s = Math.max(0, Math.round((Date.parse(to) - useNow()) / 1e3));
-  const minutes = Math.floor(s / 60) % 60;
-  const full = Math.floor(s / 3600);
-  if (full >= 48) return createElement("span", { class: "num" }, `${Math.round(full / 24)} days`);
-  return createElement("span", { class: "num" }, (full ? `${full}:${two(minutes)}` : String(minutes)) + ":" + two(s % 60));
-}
-var took = (ms) => ms < 1 ? `${Math.max(1, Math.round(ms * 1e3))} µs` : ms < 1e3 ? `${Math.round(ms)} ms` : `${(ms / 1e3).toFixed(1)} s`;
-function between(from, to) {
-  const s = (Date.parse(to) - Date.parse(from)) / 1e3;
-  return s < 1 ? `${Math.round(s * 1e3)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 60 ? `${Math.round(s)} s` : s < 3600 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
-}
-
-// src/copy.js
-var { button: button5, span: span6 } = tags;
-async function copy(value) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(value);
-  const box = document.createElement("textarea");
-  box.value = value;
-  document.body.append(box);
-  box.select();
-  document.execCommand("copy");
-  box.remove();
-}
-function Copy({ value, label: label9, text: text2 }) {
-  const [done, setDone] = useState(false);
-  const onClick = async () => {
-    await copy(typeof value === "string" ? value : await value());
-    setDone(true);
-    setTimeout(() => setDone(false), 1200);
-  };
-  return button5(
-    { type: "button", class: text2 ? "button" : "bare", onClick, "aria-label": text2 ? void 0 : label9, title: label9 },
-    icon(done ? "check" : "copy"),
-    text2
-  );
-}
-var idOf = (id, title, text2 = id) => span6({ class: "id" }, text2, createElement(Copy, { value: id, label: title }));
-
-// src/layout.js
-var { a: a4, button: button6, div: div6, h1, h2: h23, header, section, span: span7 } = tags;
-function Tabs({ label: label9, tabs, value, onChange }) {
-  const id = useId();
-  const now2 = tabs.find((t) => t.id === value) ?? tabs[0];
-  const onKeyDown = (e) => {
-    const step2 = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
-    if (!step2) return;
-    e.preventDefault();
-    const at = tabs.findIndex((t) => id + t.id === /** @type {Element} */
-    e.target.id);
-    const next = tabs[(at + step2 + tabs.length) % tabs.length];
-    onChange(next.id);
-    document.getElementById(id + next.id)?.focus();
-  };
-  return div6(
-    { class: "tabs" },
-    div6(
-      { class: "tablist", role: "tablist", "aria-label": label9, onKeyDown },
-      tabs.map(
-        (t) => button6(
-          {
-            type: "button",
-            role: "tab",
-            key: t.id,
-            id: id + t.id,
-            "aria-selected": String(t === now2),
-            "aria-controls": t === now2 ? id + "panel" : void 0,
-            tabindex: t === now2 ? 0 : -1,
-            onClick: () => onChange(t.id)
-          },
-          t.label,
-          t.count ? span7({ class: "count" }, t.count) : null
-        )
-      )
-    ),
-    div6(
-      {
-        class: "tabpanel",
-        role: "tabpanel",
-        id: id + "panel",
-        "aria-labelledby": id + now2.id,
-        key: now2.id,
-        tabindex: 0
-      },
-      now2.panel()
-    )
-  );
-}
-function Split({ title, count, open: open2, home, side, tools: tools2, list, detail }) {
-  return [
-    section(
-      { class: "list", "aria-label": title, "data-open": open2 },
-      header(
-        h1(title),
-        count !== void 0 && span7({ class: "count" }, num(count)),
-        span7({ class: "side" }, side, createElement(Density, {}))
-      ),
-      tools2,
-      list
-    ),
-    section(
-      { class: "detail", tabindex: -1, "aria-label": "Details", "data-open": open2 },
-      open2 && h1({ class: "back" }, a4({ href: home }, icon("back"), title)),
-      detail
-    )
-  ];
-}
-var Page = ({ title, count, side, children }) => section(
-  { class: "page", tabindex: 0, "aria-label": title },
-  header(
-    h1(title),
-    count !== void 0 && span7({ class: "count" }, num(count)),
-    side && span7({ class: "side" }, side)
-  ),
-  children
-);
-function Density() {
-  const compact = useDensity() === "compact";
-  return iconButton(
-    compact ? "rows" : "list",
-    "Compact rows",
-    () => setParams({ density: compact ? "comfortable" : "compact" }),
-    { "aria-pressed": String(compact), title: compact ? "Multi-line rows" : "Single-line rows" }
-  );
-}
-function Heading({ text: text2, sign }) {
-  const el = useRef(
-    /** @type {HTMLElement|null} */
-    null
-  );
-  useEffect(() => {
-    if (narrow()) el.current?.focus();
-  }, []);
-  return h23({ tabindex: -1, dir: "auto", ref: el, title: text2 }, sign, seen(text2));
-}
-var phone = matchMedia("(max-width: 860px)");
-var narrow = () => phone.matches;
-function useNarrow() {
-  const [is, set2] = useState(narrow());
-  useEffect(() => {
-    const f = () => set2(narrow());
-    phone.addEventListener("change", f);
-    return () => phone.removeEventListener("change", f);
-  }, []);
-  return is;
-}
-
-// src/pager.js
-var { button: button7, div: div7, input: input4, label: label4, span: span8 } = tags;
-var pagesOf = (count, perPage4) => Math.max(1, Math.ceil(count / perPage4));
-function usePages2(query, perPage4) {
-  const [shown3, show2] = useParam("page");
-  const before = useRef(query);
-  const setPage = (n) => show2(n > 1 ? String(n) : "");
-  useEffect(() => {
-    if (before.current !== query) setPage(1);
-    before.current = query;
-  }, [query]);
-  return { page: Math.max(1, Math.trunc(Number(shown3)) || 1), setPage, perPage: perPage4 };
-}
-function useRanOut({ page: page2, setPage, perPage: perPage4 }, got) {
-  const out = !!got && !got.data.length && page2 > 1;
-  useEffect(() => {
-    if (out) setPage(Math.min(page2 - 1, pagesOf(got?.pagination?.count ?? 0, perPage4)));
-  }, [out, got]);
-  return out;
-}
-function Pager({ pages: { page: page2, setPage, perPage: perPage4 }, count }) {
-  const last2 = pagesOf(count, perPage4);
-  if (last2 === 1) return null;
-  return div7(
-    { class: "pager", role: "group", "aria-label": "Pages" },
-    press("back", "Previous", () => setPage(page2 - 1), { disabled: page2 === 1 }),
-    label4(
-      span8({ class: "hidden" }, "Page"),
-      input4({
-        type: "number",
-        min: 1,
-        max: last2,
-        value: page2,
-        onChange: (e) => setPage(Math.min(last2, Math.max(1, Math.trunc(Number(e.target.value)) || 1)))
-      })
-    ),
-    span8({ class: "num dim" }, `of ${num(last2)}`),
-    button7(
-      { type: "button", class: "button", disabled: page2 >= last2, onClick: () => setPage(page2 + 1) },
-      "Next",
-      icon("next")
-    )
-  );
-}
-
-// src/templates.js
-var { article, div: div8, fieldset: fieldset4, header: header2, iframe, legend: legend4, p: p4, pre: pre2, span: span9, strong } = tags;
-var perPage = 50;
-var date = (s) => s ? whenUnix(s) : null;
-function Templates({ id, tab }) {
-  useSession();
-  const pages = usePages2("", perPage);
-  const path3 = ofAccount(
-    "/templates?" + new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: "true" })
-  );
-  const { data, error } = (
-    /** @type {Fetched<Page>} */
-    useFetch(path3, ["records"])
-  );
-  const ranOut = useRanOut(pages, data);
-  return createElement(Split, {
-    title: "Templates",
-    count: data?.pagination?.count,
-    open: !!id,
-    home: link("templates"),
-    side: createElement(NewTemplate, {}),
-    tools: null,
-    list: [
-      createElement(Rows, {
-        list: shown(ranOut ? void 0 : data, error, pages.page),
-        current: id,
-        none: empty("page", "No templates yet", "Create a template for emails and campaigns."),
-        row
-      }),
-      createElement(Pager, { pages, count: data?.pagination?.count ?? 0 })
-    ],
-    detail: id ? createElement(Opened, { key: id, id, tab }) : empty("page", "No template selected", "Choose a template to see its preview.")
-  });
-}
-var shown = (data, error, page2) => ({
-  key: String(page2),
-  rows: data ? data.data.map((t) => ({ ...t, id: String(t.template_id) })) : null,
-  total: 0,
-  error: error ?? "",
-  look: () => {
-  }
-});
-var row = (t, current) => rowLink(
-  `templates/${t.template_id}`,
-  current,
-  span9({ class: "line" }, strong(seen(t.name)), date(t.updated_on)),
-  span9(
-    { class: "line" },
-    span9(
-      { class: "dim cut" },
-      [t.content.html && "HTML", t.content.text && "text"].filter(Boolean).join(" and ") || "empty",
-      tagsOf(t).length ? ` · ${tagsOf(t).join(", ")}` : ""
-    )
-  )
-);
-var tagsOf = (t) => [
-  ...new Set(
-    [...`${t.content.html ?? ""} ${t.content.text ?? ""}`.matchAll(/\{\{([^{}]+)\}\}/g)].map((m) => m[1].trim()).filter(Boolean)
-  )
-];
-var samples = {
-  name: "Ada Lovelace",
-  first_name: "Ada",
-  last_name: "Lovelace",
-  email: "ada@example.org",
-  city: "London",
-  country: "England",
-  company: "Analytical Engines",
-  unsubscribe_url: "https://example.org/unsubscribe",
-  global_unsubscribe_url: "https://example.org/unsubscribe-from-all",
-  confirm_url: "https://example.org/confirm"
-};
-function Opened({ id, tab }) {
-  const {
-    data: t,
-    error,
-    reload
-  } = (
-    /** @type {Fetched<Template>} */
-    useFetch(ofAccount("/templates/" + encodeURIComponent(id)), ["records"])
-  );
-  if (error) return empty("warn", "Not found", error);
-  if (!t) return loading();
-  return article(
-    header2(
-      { class: "head" },
-      createElement(Heading, { text: t.name }),
-      p4(
-        { class: "meta" },
-        idOf(String(t.template_id), "Copy template id", `template ${t.template_id}`),
-        t.updated_on && span9("changed ", date(t.updated_on))
-      ),
-      div8({ class: "actions" }, createElement(Edit, { t, reload }))
-    ),
-    createElement(Filled, { key: JSON.stringify(t.content), t, at: `templates/${t.template_id}`, tab })
-  );
-}
-function Filled({ t, at, source: source2 = at, tab }) {
-  const names = tagsOf(t);
-  const [values, set2] = useState(
-    () => Object.fromEntries(names.map((n) => [n, Object.hasOwn(samples, n) ? samples[n] : n]))
-  );
-  const rested = useRested(JSON.stringify(values));
-  const part = (name4) => `/${source2}/${name4}?attributes=${encodeURIComponent(rested)}`;
-  return [
-    names.length > 0 && fieldset4(
-      { class: "samples" },
-      legend4("Sample attributes"),
-      names.map(
-        (n) => createElement(Field, { key: n, label: n, value: values[n] ?? "", onInput: (v) => set2((old) => ({ ...old, [n]: v })) })
-      )
-    ),
-    createElement(Tabs, {
-      label: "Content views",
-      value: tab,
-      onChange: (v) => go(link(`${at}/${v}`)),
-      tabs: [
-        {
-          id: "html",
-          label: "HTML",
-          panel: () => t.content.html ? createElement(Preview, { title: `Preview of ${t.name}`, src: href(part("html")), width: "600" }) : empty("page", "No HTML", "This template has no HTML part, only text.")
-        },
-        {
-          id: "text",
-          label: "Text",
-          panel: () => t.content.text ? createElement(Text, { path: part("text") }) : empty(
-            "page",
-            "No text",
-            "This template has no text part, only HTML. Some recipients and many spam filters require both parts."
-          )
-        },
-        {
-          id: "source",
-          label: "Source",
-          panel: () => [
-            t.content.html && [div8({ class: "bar dim" }, "HTML"), code(t.content.html)],
-            t.content.text && [div8({ class: "bar dim" }, "Text"), code(t.content.text)]
-          ]
-        }
-      ]
-    })
-  ];
-}
-function Preview({ title, src, width: first2, children }) {
-  const [width, setWidth] = useState(first2);
-  const [scheme, setScheme] = useState("light");
-  return div8(
-    { class: "preview" },
-    div8(
-      { class: "bar" },
-      createElement(Choice, {
-        label: "Width",
-        value: width,
-        onChange: setWidth,
-        options: [["full", "Full"], ...same(["600", "360"])]
-      }),
-      createElement(Choice, {
-        label: "Color scheme of the email",
-        value: scheme,
-        onChange: setScheme,
-        options: [
-          ["light", "Light"],
-          ["dark", "Dark"]
-        ]
-      }),
-      children
-    ),
-    div8(
-      { class: "stage", "data-scheme": scheme },
-      iframe({
-        title,
-        src,
-        sandbox: "allow-popups allow-popups-to-escape-sandbox",
-        referrerpolicy: "no-referrer",
-        // sets prefers-color-scheme in the email
-        style: { colorScheme: scheme, maxWidth: width === "full" ? "100%" : width + "px" }
-      })
-    )
-  );
-}
-function Text({ path: path3 }) {
-  const { data, error } = (
-    /** @type {Fetched<string>} */
-    useFetch(path3, [], text)
-  );
-  return error ? loadingFailed(error) : pre2({ class: "plain", tabindex: 0 }, data);
-}
-var name = { name: "name", label: "Name", hint: "Welcome" };
-var mergeTags = "A merge tag such as {{first_name}} is replaced with an attribute of the contact or the email. {{unsubscribe_url}} and {{global_unsubscribe_url}} are links to unsubscribe from the list and from all email.";
-var html = {
-  name: "content.html",
-  label: "HTML",
-  kind: (
-    /** @type {const} */
-    "area"
-  ),
-  hint: "<p>Hello {{first_name}}</p>",
-  note: mergeTags
-};
-var plain2 = {
-  name: "content.text",
-  label: "Text",
-  kind: (
-    /** @type {const} */
-    "area"
-  ),
-  hint: "Hello {{first_name}}"
-};
-var NewTemplate = () => createElement(Create, {
-  label: "New",
-  title: "New template",
-  main: true,
-  ok: "Create template",
-  parts: [name, html, plain2],
-  send: (body2) => call("POST", ofAccount("/templates"), { content: {}, ...body2 }),
-  done: (t) => [`Template ${t.name} created.`, ["Open", `#/templates/${t.template_id}`]]
-});
-var Edit = ({ t, reload }) => createElement(Create, {
-  label: "Edit",
-  sign: "page",
-  title: `Edit ${t.name}`,
-  ok: "Save",
-  stands: JSON.stringify([t.name, t.content]),
-  parts: [
-    { ...name, start: t.name, read: (v) => v },
-    { ...html, start: t.content.html ?? "" },
-    { ...plain2, start: t.content.text ?? "" }
-  ],
-  send: (_, v) => call("PATCH", ofAccount("/templates/" + t.template_id), {
-    name: v.name,
-    content: { html: v["content.html"], text: v["content.text"] || null }
-  }),
-  done: (changed) => {
-    reload();
-    return [`Template ${changed.name} updated.`];
-  }
-});
-
-// src/contactstatus.js
-var contactStatuses = {
-  active: { tone: "ok", icon: "check", color: "ok" },
-  pending: { tone: "warn", icon: "clock", color: "warn" },
-  unsubscribed: { tone: "", icon: "exit", color: "mid" },
-  deleted: { tone: "", icon: "trash", color: "gone" },
-  spam: { tone: "bad", icon: "warn", color: "worse" },
-  bounced: { tone: "bad", icon: "cross", color: "bad" }
-};
-function state2({ status }) {
-  const { tone: tone2, icon: icon2 } = contactStatuses[status] ?? { tone: "info", icon: "" };
-  return chip(tone2, icon2, status);
-}
-
-// src/suppressed.js
-var { button: button8, div: div9, form: form2, p: p5, span: span10, table: table3, tbody: tbody3, td: td3, th: th3, thead: thead2, tr: tr3 } = tags;
-var perPage2 = 100;
-function forms(address) {
-  const at = address.indexOf("@");
-  return at < 0 || address.includes("*") ? [address] : [address, "*" + address.slice(at), address.slice(0, at) + "@*"];
-}
-async function matching(address) {
-  const found3 = await Promise.all(
-    forms(address).map((form7) => call("GET", ofAccount("/suppressed-emails?filter=email:" + encodeURIComponent(form7))))
-  );
-  return { data: found3.flatMap((f) => f.data) };
-}
-var adder = (email) => call("POST", ofAccount("/suppressed-emails"), { email });
-var remover = (email) => call("DELETE", ofAccount("/suppressed-emails/" + encodeURIComponent(email)));
-function Suppressed() {
-  useSession();
-  const [q, setQ] = useParam("q");
-  const filter = useRested(q.trim());
-  const pages = usePages2(filter, perPage2);
-  const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage2), with_count: "true" });
-  const path3 = ofAccount(
-    filter ? "/suppressed-emails?filter=email:" + encodeURIComponent(filter) : "/suppressed-emails?" + query
-  );
-  const { data, error, reload } = (
-    /** @type {Fetched<Entries>} */
-    useFetch(path3, ["records", "message"], filter ? () => matching(filter) : void 0)
-  );
-  const ranOut = useRanOut(pages, data);
-  const count = data?.pagination?.count ?? data?.data.length ?? 0;
-  return createElement(Page, {
-    title: "Suppressed",
-    count,
-    children: [
-      p5(
-        { class: "lead" },
-        "Suppressed addresses receive no email from any list. A spam report or a global unsubscribe adds an address. A bounce does not."
-      ),
-      div9(
-        { class: "formrow" },
-        createElement(Add, { reload }),
-        createElement(Field, { label: "Find an address", value: q, onInput: setQ, hint: "someone@example.org" })
-      ),
-      error ? loadingFailed(error) : !data || ranOut ? loading() : data.data.length ? rows(data, reload) : none(filter),
-      createElement(Pager, { pages, count })
-    ]
-  });
-}
-function Add({ reload }) {
-  const [email, setEmail] = useState("");
-  const add = async () => {
-    const added = email.trim();
-    if (await attempt(
-      () => adder(added),
-      () => [`${added} suppressed.`, void 0, () => remover(added).then(reload)]
-    ))
-      setEmail("");
-    reload();
-  };
-  return form2(
-    { class: "inline", onSubmit: submits(add) },
-    createElement(Field, {
-      label: "Address or pattern to suppress, such as *@example.org",
-      value: email,
-      onInput: setEmail,
-      hint: "someone@example.org"
-    }),
-    createElement(Doing, { label: "Add" }, button8({ class: "button main", disabled: !email.trim() }, icon("plus"), "Add"))
-  );
-}
-var none = (filter) => filter ? empty("block", "Not suppressed", "No entry matches. Enter a complete address or pattern.") : empty("block", "No suppressed addresses", "Add an address above, or simulate a global unsubscribe in the inbox.");
-function rows({ data }, reload) {
-  const remove = (who) => attempt(
-    () => remover(who),
-    () => [`${who} removed from the suppression list.`, void 0, () => adder(who).then(reload)]
-  ).then(reload);
-  return table3(
-    { class: "table" },
-    thead2(
-      tr3(
-        th3({ scope: "col" }, "Address"),
-        th3({ scope: "col" }, "Since"),
-        th3({ scope: "col" }, span10({ class: "hidden" }, "Action"))
-      )
-    ),
-    tbody3(
-      data.map(
-        (s) => tr3(
-          { key: s.email },
-          td3(span10({ class: "mono" }, seen(s.email))),
-          td3(s.created_on ? whenUnix(s.created_on) : ""),
-          td3(
-            { class: "end" },
-            createElement(
-              Doing,
-              { label: "Actions" },
-              press("trash", "Remove", () => remove(s.email), { "aria-label": `Remove ${s.email}` })
-            )
-          )
-        )
-      )
-    )
-  );
-}
-
-// src/why.js
-var { a: a5, h3, p: p6, section: section2, span: span11, ul: ul2 } = tags;
-var places = { list: "contacts", template: "templates", campaign: "campaigns", workflow: "workflows" };
-function Named({ kind: kind2, id, at = "" }) {
-  const { data } = (
-    /** @type {Fetched<any>} */
-    useFetch(kind2 === "template" ? ofAccount(`/templates/${id}`) : `/${kind2}s?around=${id}&limit=1`, ["records"])
-  );
-  const name4 = (kind2 === "template" ? data : data?.data.find((r) => r.id === String(id)))?.name;
-  return a5({ href: `#/${places[kind2]}/${id}${at}` }, kind2, " ", name4 && [seen(name4), " "], span11({ class: "dim" }, id));
-}
-async function look2(q) {
-  const of = accountFilter() && `&account_id=${accountFilter()}`;
-  const words2 = encodeURIComponent(q);
-  const [rejected2, errors, contacts] = await Promise.all(
-    ["/events?event=Email.Rejected&limit=5", "/events?event=Email.Error&limit=5", "/contacts?limit=50"].map(
-      (path3) => call("GET", `${path3}&search=${words2}${of}`)
-    )
-  );
-  const ids = [...rejected2.data, ...errors.data].map((e) => e.message_id).filter(Boolean);
-  const address = q.split(/\s+/).find((word) => word.includes("@"));
-  const failed = await Promise.all(ids.map((id) => call("GET", `/outbox/${id}`).catch(() => null)));
-  const more = [
-    [rejected2, "rejected email"],
-    [errors, "failed email"],
-    [contacts, "contact"]
-  ].flatMap(([list, noun]) => list.has_more ? [counted(list.total - list.data.length, noun)] : []);
-  const unread2 = [
-    more.length ? `Not shown: ${more.join(", ")}.` : "",
-    address ? "" : "The suppression list is searched only for a complete address."
-  ].filter(Boolean);
-  return {
-    failed: failed.filter(Boolean),
-    contacts: contacts.data,
-    suppressed: address ? (await matching(address)).data : [],
-    unread: unread2
-  };
-}
-function Why({ q }) {
-  const { info } = useSession();
-  const { data, error } = (
-    /** @type {Fetched<Found>} */
-    useFetch(q && `why ${q} ${accountFilter()}`, ["event", "records"], () => look2(q))
-  );
-  if (error) return loadingFailed(error);
-  if (!data) return null;
-  const { failed, contacts, suppressed, unread: unread2 } = data;
-  const none3 = !failed.length && !contacts.length && !suppressed.length;
-  return section2(
-    { class: "why", "aria-label": "Why no email" },
-    h3("Why no email?"),
-    none3 && p6(
-      { class: "dim" },
-      `No email was rejected or failed in the latest ${info?.events_kept.toLocaleString("en")} events, no contact matches, and no suppressed address was found. Check `,
-      a5({ href: `#/requests?q=${encodeURIComponent(q)}` }, "the requests"),
-      "."
-    ),
-    !none3 && ul2(
-      { class: "links" },
-      failed.map(
-        (m) => linkLine(
-          m.id,
-          `#/inbox/${m.id}`,
-          "mail",
-          chip("bad", m.status === "error" ? "warn" : "block", m.status),
-          span11({ class: "cut" }, seen(m.reason || m.error), " · ", seen(m.subject)),
-          when(m.time)
-        )
-      ),
-      suppressed.map(
-        (s) => linkLine(
-          s.email,
-          "#/suppressed?q=" + encodeURIComponent(s.email),
-          "block",
-          chip("bad", "", "suppressed"),
-          span11({ class: "cut" }, s.email),
-          s.created_on && whenUnix(s.created_on)
-        )
-      ),
-      contacts.map(
-        (c) => linkLine(
-          c.id,
-          `#/contacts/${c.list_id}/${c.id}`,
-          "people",
-          state2(c),
-          span11({ class: "cut" }, seen(c.email), " on list ", seen(c.list_name))
-        )
-      )
-    ),
-    unread2.length > 0 && p6({ class: "dim" }, unread2.join(" "))
-  );
-}
-
 // src/campaigns.js
-var { a: a6, article: article2, div: div10, h3: h32, header: header3, p: p7, section: section3, span: span12, strong: strong2, ul: ul3 } = tags;
+var { a: a6, article: article2, div: div9, h3, header: header3, p: p5, section: section2, span: span11, strong: strong2, ul: ul2 } = tags;
 var kinds = {
   campaign: {
     title: "Campaigns",
@@ -3378,7 +3364,7 @@ function Sendings({ kind: kind2, id, tab }) {
     count: list.total,
     open: !!id,
     home: link(place),
-    side: createElement(New, { kind: kind2 }),
+    side: createElement(NewSending, { kind: kind2 }),
     tools: [
       createElement(Search, { search, label: "Search name, subject, list" }),
       createElement(Choice, { label: "State", value: only, onChange: setOnly, options: choicesOf(kind2) })
@@ -3396,15 +3382,15 @@ function Sendings({ kind: kind2, id, tab }) {
 var row2 = (kind2, s, current) => rowLink(
   `${kind2}s/${s.id}`,
   current,
-  span12({ class: "line" }, strong2(seen(s.name)), when(s.scheduled_for ?? s.created_on)),
-  span12(
+  span11({ class: "line" }, strong2(seen(s.name)), when(s.scheduled_for ?? s.created_on)),
+  span11(
     { class: "line" },
-    span12(
+    span11(
       { class: "dim cut" },
       seen(s.subject || "(no subject)"),
       s.outcome.sent ? ` · ${num(s.outcome.sent)} sent, ${percent(s.outcome.opened, s.outcome.sent)} opened` : ""
     ),
-    state(kind2, s)
+    statusChip(kind2, s)
   )
 );
 var found = (path3, id) => async () => {
@@ -3423,12 +3409,12 @@ function Actions({ kind: kind2, s, reload }) {
     () => call("POST", ofAccount(`/campaigns/${s.id}/schedule`), {}),
     (c) => [`${c.name} is being sent.`]
   ).then(reload);
-  return div10(
+  return div9(
     { class: "actions" },
     s.status === "incomplete" && [
       createElement(Doing, { label: "Send" }, press("send", "Send now", sendNow, { class: "main" })),
       createElement(Schedule, { s, reload }),
-      createElement(Draft, { id: s.id })
+      createElement(DraftActions, { id: s.id })
     ],
     kind2 === "workflow" && createElement(
       Doing,
@@ -3456,18 +3442,18 @@ function Opened2({ kind: kind2, id, tab }) {
     header3(
       { class: "head" },
       createElement(Heading, { text: s.name }),
-      p7(
+      p5(
         { class: "who" },
         seen(s.subject || "(no subject)"),
-        s.from_email && span12({ class: "dim" }, " from ", seen(s.from_email))
+        s.from_email && span11({ class: "dim" }, " from ", seen(s.from_email))
       ),
-      p7(
+      p5(
         { class: "meta" },
-        state(kind2, s),
-        s.scheduled_for && span12(
+        statusChip(kind2, s),
+        s.scheduled_for && span11(
           s.status === "scheduled" ? ["is sent in ", createElement(Countdown, { to: s.scheduled_for }), ", ", when(s.scheduled_for)] : ["sent ", when(s.scheduled_for)]
         ),
-        s.list_id ? createElement(Named, { kind: "list", id: s.list_id }) : span12("no list"),
+        s.list_id ? createElement(Named, { kind: "list", id: s.list_id }) : span11("no list"),
         s.template_id ? createElement(Named, { kind: "template", id: s.template_id }) : null,
         idOf(id, `Copy ${kind2} id`, `${kind2} ${id}`)
       ),
@@ -3478,9 +3464,9 @@ function Opened2({ kind: kind2, id, tab }) {
     kind2 === "campaign" && s.status !== "delivered" && [s.list_id ? createElement(Reach, { list: s.list_id }) : null, createElement(Content, { id, tab })]
   );
 }
-var CameOf = ({ o }) => section3(
+var CameOf = ({ o }) => section2(
   { class: "part" },
-  h32("Results"),
+  h3("Results"),
   createElement(Shares, {
     label: "Results",
     of: o.sent,
@@ -3512,97 +3498,33 @@ function Got({ kind: kind2, s }) {
     useFetch(sent ? `/outbox?${kind2}_id=${s.id}&limit=100` : "", ["message"])
   );
   if (error) return loadingFailed(error);
-  if (!sent) return p7({ class: "lead" }, unsent(kind2, s));
-  return section3(
+  if (!sent) return p5({ class: "lead" }, unsent(kind2, s));
+  return section2(
     { class: "part" },
-    h32("Recipients", span12({ class: "count" }, num(sent))),
-    data && ul3(
+    h3("Recipients", span11({ class: "count" }, num(sent))),
+    data && ul2(
       { class: "links" },
       data.data.map(
         (m) => linkLine(
           m.id,
           `#/inbox/${m.id}`,
           "mail",
-          span12({ class: "cut" }, seen(m.to)),
+          span11({ class: "cut" }, seen(m.to)),
           acts(m).map((x) => chip(...x)),
           when(m.time)
         )
       )
     ),
-    data && data.total > data.data.length && p7({ class: "dim" }, `The latest ${data.data.length} of ${counted(data.total, "message")}.`)
+    data && data.total > data.data.length && p5({ class: "dim" }, `The latest ${data.data.length} of ${counted(data.total, "message")}.`)
   );
 }
-function Simulate({ kind: kind2, s }) {
-  const { info } = useSession();
-  return createElement(Create, {
-    label: "Simulate",
-    sign: "dice",
-    title: `Simulate recipients of ${s.name}`,
-    ok: "Simulate",
-    parts: [
-      {
-        name: "percent",
-        label: "Percent of the delivered messages",
-        kind: "number",
-        start: 5,
-        read: Number,
-        note: "Chosen at random with the seed on the page Faults."
-      },
-      {
-        name: "action",
-        label: "Action",
-        kind: "select",
-        start: "bounce",
-        options: [
-          ["bounce", "Bounce"],
-          ["open", "Open"],
-          ["click", "Click the first link"],
-          ["complain", "Report spam"],
-          ["unsubscribe", "Unsubscribe"]
-        ]
-      },
-      {
-        name: "category",
-        label: "Category",
-        kind: "select",
-        start: "bounce_hb",
-        options: optionsOf(info?.bounce_categories ?? [], (c) => [c.category, c.description]),
-        when: (v) => v.action === "bounce"
-      }
-    ],
-    send: async (body2) => [body2.action, await call("POST", `/outbox/actions?${kind2}_id=${s.id}&status=delivered`, body2)],
-    done: ([action, acted]) => resultText(action, acted)
-  });
-}
-var Schedule = ({ s, reload }) => createElement(Create, {
-  label: "Schedule",
-  sign: "clock",
-  title: `Schedule ${s.name}`,
-  ok: "Schedule",
-  parts: [
-    {
-      name: "scheduled_for",
-      label: "Time (virtual clock)",
-      kind: "time",
-      note: "Leave empty to send now.",
-      start: local(now() + 36e5),
-      read: (v) => v ? Math.floor(new Date(v).getTime() / 1e3) : void 0
-    }
-  ],
-  send: (body2) => call("POST", ofAccount(`/campaigns/${s.id}/schedule`), body2),
-  done: (c) => {
-    reload();
-    return [`${c.name} is ${c.status}.`];
-  }
-});
-var useCampaign = (id) => useFetch(ofAccount(`/campaigns/${id}`), ["records"]);
 function Reach({ list }) {
   const { data } = (
     /** @type {Fetched<{data: import('./lists.js').List[]}>} */
     useFetch(`/lists?around=${list}&limit=1`, ["records", "message"])
   );
   const l = data?.data.find((found3) => found3.id === String(list));
-  return l && p7(
+  return l && p5(
     { class: "lead" },
     `${counted(l.contacts.active, "active contact")} of ${l.name} will get it, except suppressed addresses.`
   );
@@ -3616,131 +3538,11 @@ function Content({ id, tab }) {
   );
   const content = from ? t?.content : c?.content ?? {};
   if (!c || !content) return null;
-  return content.html || content.text ? createElement(Filled, { key: JSON.stringify(content), t: { name: c.name, content }, at: `campaigns/${id}`, tab }) : p7({ class: "lead" }, "No content yet. Edit the campaign to add HTML, text or a template.");
+  return content.html || content.text ? createElement(Filled, { key: JSON.stringify(content), t: { name: c.name, content }, at: `campaigns/${id}`, tab }) : p5({ class: "lead" }, "No content yet. Edit the campaign to add HTML, text or a template.");
 }
-function Draft({ id }) {
-  const { data: c, reload } = useCampaign(id);
-  const { account: account2 } = useSession();
-  if (!c) return null;
-  const { content = {}, sender } = c;
-  const change = (body2) => call("PATCH", ofAccount(`/campaigns/${id}`), body2);
-  const before = {
-    name: c.name,
-    ...c.list_id && { list_id: c.list_id },
-    ...sender?.email && { sender },
-    content: content.template_id ? { subject: content.subject ?? "", template_id: content.template_id } : { subject: content.subject ?? "", html: content.html ?? "", text: content.text || null }
-  };
-  const remove = () => attempt(
-    () => call("DELETE", `/campaigns/${id}`),
-    () => {
-      go(link("campaigns"));
-      return [
-        `${c.name} deleted.`,
-        void 0,
-        () => call("POST", "/seed", {
-          account_id: Number(account2),
-          campaigns: [
-            { ...before, campaign_id: c.campaign_id, content: { ...before.content, text: content.text ?? "" } }
-          ]
-        })
-      ];
-    }
-  );
-  return [
-    createElement(Form2, {
-      kind: "campaign",
-      label: "Edit",
-      c,
-      stands: JSON.stringify(before),
-      send: (body2, v) => change({
-        ...body2,
-        content: v["content.template_id"] ? body2.content : { ...body2.content, html: v["content.html"], text: v["content.text"] || null }
-      }),
-      done: (now2) => {
-        reload();
-        return [`${now2.name} updated.`, void 0, () => change(before).then(reload)];
-      }
-    }),
-    createElement(Doing, { label: "Delete" }, press("trash", "Delete", remove, key("Delete")))
-  ];
-}
-function partsOf(kind2, { name: name4, list_id, sender = {}, content = {} }, lists, templates) {
-  const id = (v) => v ? Number(v) : void 0;
-  const own = (v) => !v["content.template_id"];
-  return [
-    { name: "name", label: "Name", hint: kind2 === "campaign" ? "Autumn catalogue" : "Welcome", start: name4 },
-    {
-      name: "list_id",
-      label: "List",
-      kind: "select",
-      start: list_id && String(list_id),
-      options: [["", "none"], ...optionsOf(lists, (l) => [String(l.list_id), l.name])],
-      read: id
-    },
-    { name: "sender.name", label: "Sender’s name", hint: "Harbour Books", start: sender.name },
-    { name: "sender.email", label: "Sender’s address", hint: "hello@example.com", start: sender.email },
-    { name: "content.subject", label: "Subject", hint: "Hello {{first_name}}", start: content.subject },
-    {
-      name: "content.template_id",
-      label: "Content",
-      kind: "select",
-      start: content.template_id && String(content.template_id),
-      options: [["", "inline, below"], ...optionsOf(templates, (t) => [String(t.template_id), `template ${t.name}`])],
-      read: id
-    },
-    {
-      name: "content.html",
-      label: "HTML",
-      kind: "area",
-      hint: "<p>Hello {{first_name}}</p>",
-      start: content.html,
-      when: own,
-      note: mergeTags
-    },
-    { name: "content.text", label: "Text", kind: "area", hint: "Hello {{first_name}}", start: content.text, when: own }
-  ];
-}
-function Form2({ kind: kind2, label: label9, c, stands, send: send2, done }) {
-  const lists = (
-    /** @type {Fetched<{data: ListOption[]}>} */
-    useFetch(ofAccount("/lists"), ["records"], everyPage).data?.data ?? []
-  );
-  const templates = (
-    /** @type {Fetched<{data: TemplateOption[]}>} */
-    useFetch(ofAccount("/templates"), ["records"], everyPage).data?.data ?? []
-  );
-  const { info, account: account2 } = useSession();
-  const usual = stored("sender") ?? {
-    email: info?.accounts.find((a18) => String(a18.account_id) === account2)?.users[0]?.email
-  };
-  const start2 = c ?? { sender: usual, list_id: lists.length === 1 ? lists[0].list_id : void 0 };
-  return createElement(Create, {
-    label: label9,
-    sign: c && "page",
-    title: c ? `Edit ${c.name}` : `New ${kind2}`,
-    main: !c,
-    ok: c ? "Save" : `Create ${kind2}`,
-    parts: partsOf(kind2, start2, lists, templates),
-    stands,
-    send: send2,
-    done
-  });
-}
-var New = ({ kind: kind2 }) => createElement(Form2, {
-  kind: kind2,
-  label: "New",
-  send: (body2) => call("POST", ofAccount(`/${kind2}s`), kind2 === "workflow" ? { trigger: "subscribed", ...body2 } : body2),
-  done: (made) => {
-    localStorage.setItem("sender", JSON.stringify(made.sender ?? null));
-    go(link(`${kind2}s/${made[kind2 + "_id"]}`));
-    return [
-      kind2 === "campaign" ? `Draft ${made.name} created. Send it now or schedule it.` : `${made.name} created. Activate it to send it.`
-    ];
-  }
-});
 
 // src/clock.js
-var { button: button9, div: div11, span: span13 } = tags;
+var { button: button8, div: div10, span: span12 } = tags;
 var minute = 6e4;
 var hour = 60 * minute;
 var day2 = 24 * hour;
@@ -3779,7 +3581,7 @@ function Clock() {
   return createElement(
     Doing,
     { label: "Virtual clock", class: "clock" },
-    button9(
+    button8(
       {
         type: "button",
         class: "foot",
@@ -3788,9 +3590,9 @@ function Clock() {
         title: view.frozen ? "Resume clock" : "Freeze clock"
       },
       icon("clock"),
-      span13(dated(at), view.frozen ? " frozen" : " running")
+      span12(dated(at), view.frozen ? " frozen" : " running")
     ),
-    div11({ class: "passing" }, steps(view), !narrow2 && createElement(SetClock, { at }))
+    div10({ class: "passing" }, steps(view), !narrow2 && createElement(SetClock, { at }))
   );
 }
 var steps = ({ next }) => [
@@ -3804,7 +3606,7 @@ var steps = ({ next }) => [
     !next
   )
 ];
-var SetClock = ({ at }) => createElement(Create, {
+var SetClock = ({ at }) => createElement(FormButton, {
   label: "Set",
   sign: "clock",
   title: "Set clock",
@@ -3824,8 +3626,22 @@ var SetClock = ({ at }) => createElement(Create, {
 });
 var step = (label9, title, body2, off) => press("", label9, () => pass(body2), { title, disabled: off });
 
+// src/contactstatus.js
+var contactStatuses = {
+  active: { tone: "ok", icon: "check", color: "ok" },
+  pending: { tone: "warn", icon: "clock", color: "warn" },
+  unsubscribed: { tone: "", icon: "exit", color: "mid" },
+  deleted: { tone: "", icon: "trash", color: "gone" },
+  spam: { tone: "bad", icon: "warn", color: "worse" },
+  bounced: { tone: "bad", icon: "cross", color: "bad" }
+};
+function statusChip2({ status }) {
+  const { tone: tone2, icon: icon2 } = contactStatuses[status] ?? { tone: "info", icon: "" };
+  return chip(tone2, icon2, status);
+}
+
 // src/import.js
-var { li: li3, p: p8, ul: ul4 } = tags;
+var { li: li3, p: p6, ul: ul3 } = tags;
 var batch = 1e3;
 var newlines = (text2) => text2.match(/\r?\n|\r/g)?.length ?? 0;
 function cells(text2) {
@@ -3901,12 +3717,12 @@ async function importInto(list, text2) {
 }
 var imported = (name4, r) => `${counted(r.imported, "contact")} imported to ${name4}` + (r.updated ? `, ${r.updated} updated` : "") + (r.errors.length ? `, ${r.errors.length} rejected.` : ".");
 var rejected = (r) => r?.errors.length ? [
-  p8("All contacts were imported except these entries:"),
-  ul4(
+  p6("All contacts were imported except these entries:"),
+  ul3(
     r.errors.slice(0, 100).map((e, n) => li3({ key: n }, `Line ${e.line}: ${e.email || "(no address)"}: ${e.msg}`))
   )
 ] : null;
-var Import = ({ list, paste }) => createElement(Create, {
+var Import = ({ list, paste }) => createElement(FormButton, {
   label: "Import",
   sign: "people",
   title: `Import contacts to ${list.name}`,
@@ -3919,7 +3735,7 @@ var Import = ({ list, paste }) => createElement(Create, {
 });
 
 // src/lists.js
-var { a: a7, div: div12, li: li4, p: p9, strong: strong3, ul: ul5 } = tags;
+var { a: a7, div: div11, li: li4, p: p7, strong: strong3, ul: ul4 } = tags;
 function Lists() {
   useSession();
   const search = useSearch();
@@ -3933,17 +3749,17 @@ function Lists() {
     count: data?.total,
     side: createElement(NewList, { main: true }),
     children: [
-      div12({ class: "find" }, createElement(Search, { search, label: "Search name" })),
+      div11({ class: "find" }, createElement(Search, { search, label: "Search name" })),
       error ? loadingFailed(error) : !data ? loading() : !data.data.length ? search.query ? empty("search", "List not found", "Try fewer words.") : empty(
         "book",
         "No lists yet",
         "Create a list and add contacts to it, or paste addresses here. Campaigns and workflows send email to the contacts on a list."
       ) : [
-        ul5(
+        ul4(
           { class: "cards" },
           data.data.map((l) => createElement(Card, { key: l.id, l, reload }))
         ),
-        data.has_more && p9({ class: "dim" }, "Only the latest 200 are shown. Use the search to find others.")
+        data.has_more && p7({ class: "dim" }, "Only the latest 200 are shown. Use the search to find others.")
       ]
     ]
   });
@@ -3953,12 +3769,12 @@ function Card({ l, reload }) {
   const all = counts.reduce((sum, [, n]) => sum + n, 0);
   return li4(
     { class: "card" },
-    div12(
+    div11(
       { class: "line" },
       strong3(seen(l.name)),
       l.policy_accepted ? chip("ok", "check", "policy accepted") : chip("warn", "warn", "policy not accepted")
     ),
-    p9(
+    p7(
       { class: "dim" },
       idOf(l.id, "Copy list id", `list ${l.id}`),
       " · created ",
@@ -3967,26 +3783,26 @@ function Card({ l, reload }) {
       counted(all, "contact")
     ),
     createElement(Whole, { parts: counts.map(([s, n]) => [s, n, contactStatuses[s].color]) }),
-    ul5(
+    ul4(
       { class: "standing" },
       counts.filter(([s, n]) => n || s === "active").map(
         ([s, n]) => li4(
           { key: s },
           a7(
             { href: `#/contacts/${l.id}?status=${s}` },
-            legend(contactStatuses[s].color, s),
+            legend4(contactStatuses[s].color, s),
             strong3({ class: "num" }, num(n))
           )
         )
       )
     ),
-    l.contacts.pending > 0 && p9(
+    l.contacts.pending > 0 && p7(
       { class: "dim" },
       `${counted(l.contacts.pending, "contact")} of a double opt-in ${l.contacts.pending === 1 ? "has" : "have"} not confirmed yet. Confirm for them in the `,
       a7({ href: "#/inbox?q=" + encodeURIComponent("confirm " + l.name) }, "inbox"),
       "."
     ),
-    div12(
+    div11(
       { class: "actions" },
       !l.policy_accepted && createElement(AcceptPolicy, { id: l.id, name: l.name, sign: "check", reload }),
       a7({ class: "button", href: `#/contacts/${l.id}` }, icon("people"), "Contacts"),
@@ -4003,7 +3819,7 @@ function AcceptPolicy({ id, name: name4, sign = "", reload }) {
   const title = "Sending to the list requires an accepted policy";
   return createElement(Doing, { label: "Policy" }, press(sign, "Accept policy", accept, { title }));
 }
-var NewList = ({ main: main2 }) => createElement(Create, {
+var NewList = ({ main: main2 }) => createElement(FormButton, {
   label: "New list",
   main: main2,
   ok: "Create list",
@@ -4035,7 +3851,7 @@ var attributes = (text2) => text2.split("\n").filter((line) => line.trim()).map(
   const at = line.indexOf("=");
   return { name: (at < 0 ? line : line.slice(0, at)).trim(), value: at < 0 ? "" : line.slice(at + 1).trim() };
 });
-var NewContact = ({ list }) => createElement(Create, {
+var NewContact = ({ list }) => createElement(FormButton, {
   label: "Add",
   title: `Add a contact to ${list.name}`,
   ok: "Add",
@@ -4067,8 +3883,8 @@ var NewContact = ({ list }) => createElement(Create, {
 });
 
 // src/contacts.js
-var { a: a8, article: article3, div: div13, header: header4, p: p10, span: span14, strong: strong4 } = tags;
-var perPage3 = 50;
+var { a: a8, article: article3, div: div12, header: header4, p: p8, span: span13, strong: strong4 } = tags;
+var perPage2 = 50;
 var most = 200;
 var sorts = [
   ["", "Oldest first"],
@@ -4091,7 +3907,7 @@ async function pageOf(list, id) {
     "GET",
     `/lists/${list.list_id}/contacts?around=${encodeURIComponent(id)}&limit=1`
   );
-  return data[0]?.id === id ? Math.floor((total - 1 - offset) / perPage3) + 1 : 0;
+  return data[0]?.id === id ? Math.floor((total - 1 - offset) / perPage2) + 1 : 0;
 }
 function useSought2(list, id, usual, { page: at, setPage }, page2) {
   const sought = useRef("");
@@ -4115,9 +3931,9 @@ function useMembers(list, contact) {
   const q = search.query.trim();
   const part = q !== "" && !fielded(q);
   const filter = fielded(q) ? q : status && "status:" + status;
-  const pages = usePages2(`${q} ${filter} ${sort}`, perPage3);
+  const pages = usePages(`${q} ${filter} ${sort}`, perPage2);
   const own = `/lists/${list.list_id}/contacts?${queryOf({ search: part ? q : "", status })}`;
-  const query = queryOf({ page: String(pages.page), per_page: String(perPage3), with_count: "true", filter, sort });
+  const query = queryOf({ page: String(pages.page), per_page: String(perPage2), with_count: "true", filter, sort });
   const path3 = part ? `${own}&limit=${most}` : ofAccount(`/lists/${list.list_id}/contacts?${query}`);
   const { data, error } = (
     /** @type {Fetched<Page>} */
@@ -4148,7 +3964,7 @@ function Contacts({ id, tab }) {
     home: "#/contacts",
     detail: null,
     list: why,
-    tools: lists.length > 0 && div13({ class: "tools" }, pickList(lists))
+    tools: lists.length > 0 && div12({ class: "tools" }, pickList(lists))
   });
 }
 var pickList = (lists, list) => createElement(Select, {
@@ -4163,11 +3979,11 @@ var pickList = (lists, list) => createElement(Select, {
     ...optionsOf(lists, (l) => [String(l.list_id), `${l.name} (${l.list_id})`])
   ]
 });
-var tools = (lists, list, { search, status, sort, part }, statuses2) => div13(
+var tools = (lists, list, { search, status, sort, part }, statuses2) => div12(
   { class: "tools" },
   pickList(lists, list),
   createElement(Search, { search, label: "Part of an address, tag:…, interest:…" }),
-  div13(
+  div12(
     { class: "pair" },
     createElement(Select, {
       label: "Status",
@@ -4226,7 +4042,7 @@ function Members({ list, lists, contact, reload }) {
         noun: "contact",
         children: createElement(Acts, { list, contacts: selected, after: () => selection.set([]) })
       }),
-      part ? (count ?? 0) > most && div13({ class: "pager dim" }, `Only the latest ${most} contacts are shown.`) : createElement(Pager, { pages, count: count ?? 0 })
+      part ? (count ?? 0) > most && div12({ class: "pager dim" }, `Only the latest ${most} contacts are shown.`) : createElement(Pager, { pages, count: count ?? 0 })
     ],
     detail: contact ? createElement(Opened3, { key: contact, list, id: contact }) : empty("people", "No contact selected", "Choose a contact to see its attributes and tags.")
   });
@@ -4242,11 +4058,11 @@ var page = (data, key2) => ({
 var row3 = (c, list, current) => rowLink(
   `contacts/${list.list_id}/${c.id}`,
   current,
-  span14({ class: "line" }, strong4(seen(c.email)), date2(c.subscribed_on)),
-  span14(
+  span13({ class: "line" }, strong4(seen(c.email)), date2(c.subscribed_on)),
+  span13(
     { class: "line" },
-    span14({ class: "dim cut" }, [name2(c), ...c.tags ?? []].filter(Boolean).join(" · ") || `contact ${c.id}`),
-    c.status !== "active" && state2(c)
+    span13({ class: "dim cut" }, [name2(c), ...c.tags ?? []].filter(Boolean).join(" · ") || `contact ${c.id}`),
+    c.status !== "active" && statusChip2(c)
   )
 );
 var name2 = (c) => ["first_name", "last_name", "name"].map((n) => c.custom_attributes?.find((x) => x.name === n)?.value).filter(Boolean).join(" ");
@@ -4267,11 +4083,11 @@ function Opened3({ list, id }) {
     header4(
       { class: "head" },
       createElement(Heading, { text: c.email }),
-      p10(
+      p8(
         { class: "meta" },
-        state2(c),
+        statusChip2(c),
         name2(c),
-        span14(`list ${list.name}`),
+        span13(`list ${list.name}`),
         idOf(String(c.id), "Copy contact id", `contact ${c.id}`)
       ),
       createElement(
@@ -4296,9 +4112,9 @@ function Opened3({ list, id }) {
     ] : null
   );
 }
-var labels = (all) => all?.length ? span14(
+var labels = (all) => all?.length ? span13(
   { class: "tags" },
-  all.map((w) => span14({ class: "chip", key: w }, w))
+  all.map((w) => span13({ class: "chip", key: w }, w))
 ) : "none";
 function Acts({ list, contacts, after }) {
   const at = (id) => ofAccount(`/lists/${list.list_id}/contacts/${id}`);
@@ -4324,7 +4140,7 @@ function Acts({ list, contacts, after }) {
   ).then(after);
   const left = contacts.every((c) => c.status === "deleted");
   return [
-    !left && createElement(Create, {
+    !left && createElement(FormButton, {
       label: "Tag",
       sign: "tag",
       title: contacts.length === 1 ? `Tag ${contacts[0].email}` : `Tag ${counted(contacts.length, "contact")}`,
@@ -4358,7 +4174,7 @@ function Edit2({ list, c, reload }) {
     ...now2,
     ...old.filter((o) => !now2.some((n) => n.name === o.name)).map(({ name: name4 }) => ({ name: name4, value: null }))
   ];
-  return createElement(Create, {
+  return createElement(FormButton, {
     label: "Edit",
     sign: "page",
     title: `Edit ${c.email}`,
@@ -4385,7 +4201,7 @@ function Edit2({ list, c, reload }) {
 
 // src/programs.js
 var loading2;
-var load = () => loading2 ??= fetch(href("/operations.json")).then((res) => res.json());
+var loadOperations = () => loading2 ??= fetch(href("/operations.json")).then((res) => res.json());
 var quote = (s) => `'${s.replaceAll("'", `'\\''`)}'`;
 function curl(method, url, headers, body2) {
   const words2 = [
@@ -4507,7 +4323,7 @@ function callOf(o, r) {
   return args.every((arg) => typeof arg === "string") && args.every(Boolean) ? { method, typed, body: body2, set: set2.filter(Boolean), args } : void 0;
 }
 async function goOf(r) {
-  const o = (await load()).find((x) => x.id === r.operation);
+  const o = (await loadOperations()).find((x) => x.id === r.operation);
   const made = o && callOf(o, r);
   if (!made)
     return programs.Go({
@@ -4547,7 +4363,7 @@ func main() {
 }
 
 // src/signature.js
-var { div: div14, input: input5, label: label5, p: p11 } = tags;
+var { div: div13, input: input5, label: label5, p: p9 } = tags;
 var signatureHeader = "X-Service-Signature";
 function useVerdict(d, typed, with_) {
   const [verdict, setVerdict] = useState(
@@ -4573,7 +4389,7 @@ function useVerdict(d, typed, with_) {
   }, [rested, d.id]);
   return verdict;
 }
-var VerifiedInput = ({ id, title, hint, value, onInput, verdict, right, wrong: wrong2 }) => div14(
+var VerifiedInput = ({ id, title, hint, value, onInput, verdict, right, wrong: wrong2 }) => div13(
   { class: "field" },
   label5({ for: id }, title),
   input5({
@@ -4586,7 +4402,7 @@ var VerifiedInput = ({ id, title, hint, value, onInput, verdict, right, wrong: w
     autocomplete: "off",
     spellcheck: false
   }),
-  p11(
+  p9(
     { id: id + "-verdict", class: "verdict", role: "status" },
     verdict && [verdict.valid ? chip("ok", "check", right) : chip("bad", "cross", wrong2), " ", verdict.reason]
   )
@@ -4603,7 +4419,7 @@ function Signature({ d }) {
   const shell2 = (key2) => `curl -fsS${token} ${location.origin}${href(`/deliveries/${d.id}/body`)} |
   openssl dgst -${hash} -hmac ${quote(key2)} -binary | base64 -w0`;
   const masked = shown3 ? d.secret ?? "" : "•".repeat(18);
-  return div14(
+  return div13(
     { class: "stack" },
     pairs([
       [signatureHeader, idOf(d.signature, "Copy signature")],
@@ -4636,16 +4452,16 @@ function Signature({ d }) {
       right: "matches",
       wrong: "does not match"
     }),
-    div14(
+    div13(
       { class: "field" },
-      div14({ class: "label" }, "Shell command ", createElement(Copy, { value: shell2(d.secret ?? ""), label: "Copy command" })),
+      div13({ class: "label" }, "Shell command ", createElement(Copy, { value: shell2(d.secret ?? ""), label: "Copy command" })),
       code(shell2(masked))
     )
   );
 }
 
 // src/webhooks.js
-var { article: article4, div: div15, header: header5, label: label6, li: li5, ol, p: p12, span: span15, strong: strong5, ul: ul6 } = tags;
+var { article: article4, div: div14, header: header5, label: label6, li: li5, ol, p: p10, span: span14, strong: strong5, ul: ul5 } = tags;
 function useWebhooks() {
   useSession();
   return useFetch(ofAccount("/webhooks"), ["records"], everyPage);
@@ -4658,14 +4474,14 @@ function Webhooks() {
     header5(
       { class: "head" },
       createElement(Heading, { text: "Webhooks" }),
-      p12(
+      p10(
         { class: "who dim" },
         "Webhooks receive the events that they subscribe to. Choose a delivery to see its attempts, signature and body."
       ),
-      div15({ class: "actions" }, createElement(NewWebhook, { reload }))
+      div14({ class: "actions" }, createElement(NewWebhook, { reload }))
     ),
     // always rendered, because its dialog may be open
-    data.data.length === 0 ? empty("hook", "No webhooks yet", "Create a webhook to receive deliveries.") : ul6(
+    data.data.length === 0 ? empty("hook", "No webhooks yet", "Create a webhook to receive deliveries.") : ul5(
       { class: "cards" },
       data.data.map((w) => createElement(Card2, { key: w.webhook_id, w, reload }))
     )
@@ -4687,33 +4503,33 @@ function Card2({ w, reload }) {
   );
   return li5(
     { class: "card" },
-    div15(
+    div14(
       { class: "line" },
       strong5(`Webhook ${w.webhook_id}`),
       archived ? chip("", "archive", "archived") : chip("ok", "check", w.status)
     ),
-    p12({ class: "id" }, w.url, createElement(Copy, { value: w.url, label: "Copy URL" })),
-    p12(
+    p10({ class: "id" }, w.url, createElement(Copy, { value: w.url, label: "Copy URL" })),
+    p10(
       { class: "tags" },
-      w.events.map((e) => span15({ class: "chip", key: e }, e))
+      w.events.map((e) => span14({ class: "chip", key: e }, e))
     ),
-    div15(
+    div14(
       { class: "line" },
-      span15({ class: "dim cut" }, w.rate_limit ? `${w.rate_limit} a ${w.rate_limit_period ?? "hour"}` : "no rate limit"),
+      span14({ class: "dim cut" }, w.rate_limit ? `${w.rate_limit} a ${w.rate_limit_period ?? "hour"}` : "no rate limit"),
       !archived && createElement(Rotate, { w, reload }),
       createElement(Doing, { label: "Actions" }, press("archive", archived ? "Unarchive" : "Archive", toggle))
     )
   );
 }
-var Secret = ({ secret }) => div15(
+var Secret = ({ secret }) => div14(
   { class: "secret" },
   label6("The secret that signs deliveries to this webhook"),
-  p12({ class: "id" }, secret, createElement(Copy, { value: secret, label: "Copy secret" })),
-  p12({ class: "dim" }, "Copy the secret to your receiver now. The list of webhooks does not show it.")
+  p10({ class: "id" }, secret, createElement(Copy, { value: secret, label: "Copy secret" })),
+  p10({ class: "dim" }, "Copy the secret to your receiver now. The list of webhooks does not show it.")
 );
 function NewWebhook({ reload }) {
   const { info } = useSession();
-  return createElement(Create, {
+  return createElement(FormButton, {
     label: "New webhook",
     main: true,
     ok: "Create webhook",
@@ -4758,7 +4574,7 @@ function Rotate({ w, reload }) {
       close2();
     reload();
   };
-  return createElement(Create, {
+  return createElement(FormButton, {
     label: "Rotate secret",
     sign: "key",
     title: `Rotate secret of webhook ${w.webhook_id}`,
@@ -4779,7 +4595,7 @@ function Rotate({ w, reload }) {
     },
     after: (made, close2) => [
       createElement(Secret, { secret: made.secret }),
-      p12("When the receiver accepts both secrets, archive the old webhook."),
+      p10("When the receiver accepts both secrets, archive the old webhook."),
       createElement(
         Doing,
         { label: "The old webhook" },
@@ -4790,7 +4606,7 @@ function Rotate({ w, reload }) {
 }
 
 // src/deliveries.js
-var { a: a9, article: article5, details, div: div16, header: header6, i: i2, li: li6, ol: ol2, p: p13, span: span16, strong: strong6, summary: summary2 } = tags;
+var { a: a9, article: article5, details, div: div15, header: header6, i: i2, li: li6, ol: ol2, p: p11, span: span15, strong: strong6, summary: summary2 } = tags;
 var outcome = (t) => t.status ? String(t.status) : "no response";
 var good = (t) => !t.error && !!t.status && t.status >= 200 && t.status < 300;
 var reasons = {
@@ -4799,7 +4615,7 @@ var reasons = {
   delay: "A fault rule delays the delivery.",
   retry: "The last attempt failed."
 };
-function state3(d) {
+function stateChip(d) {
   const last2 = d.attempts.at(-1);
   const until = d.waiting_until ?? d.next_attempt;
   switch (d.state) {
@@ -4826,7 +4642,7 @@ var most2 = (d, each) => ["delivered", "failed", "dropped"].includes(d.state) ? 
   0,
   d.attempts.findLastIndex((t) => t.manual)
 ) + each;
-var Track = ({ d }) => span16(
+var Track = ({ d }) => span15(
   { class: "track", "aria-hidden": "true" },
   Array.from(
     { length: Math.min(12, most2(d, (useSession().info?.retry_schedule_ms.length ?? 0) + 1)) },
@@ -4841,21 +4657,21 @@ function path2(url) {
     return url;
   }
 }
-var about = (e) => (e.recipient || e.subject) && p13({ class: "who" }, seen(e.recipient), e.subject && span16({ class: "dim" }, e.recipient && " · ", seen(e.subject)));
+var about = (e) => (e.recipient || e.subject) && p11({ class: "who" }, seen(e.recipient), e.subject && span15({ class: "dim" }, e.recipient && " · ", seen(e.subject)));
 var row4 = (d, current) => rowLink(
   `deliveries/${d.id}`,
   current,
-  span16(
+  span15(
     { class: "line" },
     strong6({ class: "what" }, d.event || "(not an event)"),
-    span16({ class: "cut" }, seen(d.recipient)),
+    span15({ class: "cut" }, seen(d.recipient)),
     when(d.created_at)
   ),
-  span16(
+  span15(
     { class: "line" },
     createElement(Track, { d }),
-    span16({ class: "dim cut more", title: d.url }, d.subject && [seen(d.subject), " · "], target(d)),
-    d.state === "delivered" ? span16({ class: "dim num" }, d.attempts.length ? outcome(d.attempts[d.attempts.length - 1]) : "delivered") : state3(d)
+    span15({ class: "dim cut more", title: d.url }, d.subject && [seen(d.subject), " · "], target(d)),
+    d.state === "delivered" ? span15({ class: "dim num" }, d.attempts.length ? outcome(d.attempts[d.attempts.length - 1]) : "delivered") : stateChip(d)
   )
 );
 var states = [
@@ -4905,7 +4721,7 @@ function Deliveries({ id, tab }) {
     tools: [
       createElement(Search, { search, label: "Search address, subject, event, URL" }),
       createElement(Choice, { label: "State", value: only, onChange: setOnly, options: states }),
-      div16(
+      div15(
         { class: "tools pair" },
         createElement(PickWebhook, { value: hook, onChange: setHook }),
         createElement(Select, {
@@ -4916,11 +4732,11 @@ function Deliveries({ id, tab }) {
         })
       )
     ],
-    list: createElement(Rows, { list, current: id, filtered: !!(search.query || only || event || hook), row: row4, none: none2() }),
+    list: createElement(Rows, { list, current: id, filtered: !!(search.query || only || event || hook), row: row4, none: none() }),
     detail: id && id !== "webhooks" ? createElement(Opened4, { key: id, id, tab, summary: list.rows?.find((d) => d?.id === id) }) : createElement(Webhooks, {})
   });
 }
-var none2 = () => empty(
+var none = () => empty(
   "hook",
   "No deliveries yet",
   a9({ href: "#/deliveries/webhooks" }, "Create a webhook"),
@@ -4942,20 +4758,20 @@ function Opened4({ id, tab, summary: summary4 }) {
     header6(
       { class: "head" },
       createElement(Heading, { text: d.event || "(not an event)" }),
-      p13(
+      p11(
         { class: "who" },
-        span16({ class: "dim" }, Number(d.webhook_id) > 0 ? `to webhook ${d.webhook_id} ` : "to "),
-        span16({ class: "mono" }, d.url)
+        span15({ class: "dim" }, Number(d.webhook_id) > 0 ? `to webhook ${d.webhook_id} ` : "to "),
+        span15({ class: "mono" }, d.url)
       ),
       about(d),
-      p13(
+      p11(
         { class: "meta" },
-        state3(d),
+        stateChip(d),
         createElement(Track, { d }),
-        span16(
+        span15(
           d.waiting || d.next_attempt ? `${d.attempts.length} of ${d.max_attempts} attempts` : counted(d.attempts.length, "attempt")
         ),
-        d.waiting && span16(reasons[d.waiting] ?? d.waiting),
+        d.waiting && span15(reasons[d.waiting] ?? d.waiting),
         d.fault && a9({ href: "#/faults" }, `fault ${d.fault}`),
         d.event_id && idOf(d.event_id, "Copy event id")
       ),
@@ -5030,11 +4846,11 @@ function attempts(d) {
         details(
           { open: n === last2 },
           summary2(
-            span16({ class: "no" }, n + 1),
+            span15({ class: "no" }, n + 1),
             chip(good(t) ? "ok" : "bad", good(t) ? "check" : "cross", outcome(t)),
             when(t.time, true),
-            span16({ class: "num dim" }, took(t.duration_ms)),
-            n > 0 && span16({ class: "dim" }, `after ${between(d.attempts[n - 1].time, t.time)}`),
+            span15({ class: "num dim" }, took(t.duration_ms)),
+            n > 0 && span15({ class: "dim" }, `after ${between(d.attempts[n - 1].time, t.time)}`),
             t.manual && chip("info", "", "redelivery")
           ),
           t.error && code(t.error),
@@ -5044,10 +4860,10 @@ function attempts(d) {
     ),
     until && li6(
       { key: "next", class: "next" },
-      span16({ class: "no" }, last2 + 2),
+      span15({ class: "no" }, last2 + 2),
       chip("warn", "clock", "next"),
       when(until),
-      span16({ class: "dim" }, "in ", createElement(Countdown, { to: until })),
+      span15({ class: "dim" }, "in ", createElement(Countdown, { to: until })),
       createElement(AdvanceTo, { to: until, label: "The next attempt" })
     )
   );
@@ -5055,7 +4871,7 @@ function attempts(d) {
 function Body({ raw, bytes }) {
   const [form7, setForm] = useState("indented");
   return [
-    div16(
+    div15(
       { class: "bar" },
       createElement(Choice, {
         label: "Form",
@@ -5066,7 +4882,7 @@ function Body({ raw, bytes }) {
           ["raw", "As sent"]
         ]
       }),
-      span16({ class: "dim" }, `${num(bytes)} bytes, signed as sent`),
+      span15({ class: "dim" }, `${num(bytes)} bytes, signed as sent`),
       createElement(Copy, { value: raw, label: "Copy bytes as sent", text: "Copy" })
     ),
     json(raw, form7 === "indented")
@@ -5074,24 +4890,24 @@ function Body({ raw, bytes }) {
 }
 
 // src/events.js
-var { a: a10, article: article6, div: div17, header: header7, i: i3, li: li7, p: p14, span: span17, strong: strong7, ul: ul7 } = tags;
+var { a: a10, article: article6, div: div16, header: header7, i: i3, li: li7, p: p12, span: span16, strong: strong7, ul: ul6 } = tags;
 var bad = /Bounced|Spam|Rejected|Error/;
 var warn = /Unsubscribed|Removed|Suppressed/;
 var tone = (event) => bad.test(event) ? "bad" : warn.test(event) ? "warn" : "ok";
 var row5 = (e, current) => rowLink(
   `events/${e.id}`,
   current,
-  span17(
+  span16(
     { class: "line" },
     i3({ class: "bead " + tone(e.event), "aria-hidden": "true" }),
     strong7({ class: "what" }, e.event),
-    span17({ class: "cut" }, seen(e.recipient)),
+    span16({ class: "cut" }, seen(e.recipient)),
     when(e.time)
   ),
-  span17(
+  span16(
     { class: "line" },
-    span17({ class: "dim cut indent more" }, e.subject ? seen(e.subject) : span17({ class: "mono" }, e.event_id || e.id)),
-    span17({ class: "dim num" }, e.deliveries.length ? counted(e.deliveries.length, "webhook") : "no webhook")
+    span16({ class: "dim cut indent more" }, e.subject ? seen(e.subject) : span16({ class: "mono" }, e.event_id || e.id)),
+    span16({ class: "dim num" }, e.deliveries.length ? counted(e.deliveries.length, "webhook") : "no webhook")
   )
 );
 function Events({ id }) {
@@ -5107,10 +4923,10 @@ function Events({ id }) {
     count: Math.min(list.total, info?.events_kept ?? Infinity),
     open: !!id,
     home: link("events"),
-    side: info && span17({ class: "dim" }, `latest ${num(info.events_kept)} kept`),
+    side: info && span16({ class: "dim" }, `latest ${num(info.events_kept)} kept`),
     tools: [
       createElement(Search, { search, label: "Search address, subject, id, body" }),
-      div17(
+      div16(
         { class: "tools" },
         createElement(Select, {
           label: "Event",
@@ -5149,17 +4965,17 @@ function Opened5({ id }) {
       { class: "head" },
       createElement(Heading, { text: e.event }),
       about(e),
-      p14({ class: "meta" }, when(e.time, true), e.event_id && idOf(e.event_id, "Copy event id")),
-      div17(
+      p12({ class: "meta" }, when(e.time, true), e.event_id && idOf(e.event_id, "Copy event id")),
+      div16(
         { class: "actions", role: "group", "aria-label": "Related" },
         e.message_id && a10({ class: "button", href: `#/inbox/${e.message_id}/history` }, icon("inbox"), "Message"),
         a10({ class: "button", href: `#/trigger/${id}` }, icon("send"), "Edit and send")
       )
     ),
-    e.deliveries.length ? ul7(
+    e.deliveries.length ? ul6(
       { class: "links" },
       e.deliveries.map((d) => createElement(Heard, { key: d, id: d }))
-    ) : p14({ class: "lead" }, "No webhook is subscribed to this event, so it was not delivered."),
+    ) : p12({ class: "lead" }, "No webhook is subscribed to this event, so it was not delivered."),
     createElement(Body, { raw: e.body, bytes: new TextEncoder().encode(e.body).length })
   );
 }
@@ -5168,20 +4984,20 @@ function Heard({ id }) {
     /** @type {Fetched<FullDelivery>} */
     useFetch("/deliveries/" + id, ["delivery"])
   );
-  if (error) return li7(span17({ class: "dim" }, `${id}: ${error}`));
-  if (!d) return li7(div17({ class: "dim" }, id));
+  if (error) return li7(span16({ class: "dim" }, `${id}: ${error}`));
+  if (!d) return li7(div16({ class: "dim" }, id));
   return linkLine(
     id,
     `#/deliveries/${id}`,
     "hook",
-    span17({ class: "cut" }, `webhook ${d.webhook_id} `, span17({ class: "dim mono" }, d.url)),
+    span16({ class: "cut" }, `webhook ${d.webhook_id} `, span16({ class: "dim mono" }, d.url)),
     createElement(Track, { d }),
-    state3(d)
+    stateChip(d)
   );
 }
 
 // src/explorer.js
-var { article: article7, button: button10, div: div18, form: form3, h3: h33, header: header8, label: label7, p: p15, section: section4, span: span18, strong: strong8, textarea: textarea2 } = tags;
+var { article: article7, button: button9, div: div17, form: form2, h3: h32, header: header8, label: label7, p: p13, section: section3, span: span17, strong: strong8, textarea: textarea2 } = tags;
 var most3 = 2e5;
 function Explorer({ id }) {
   const [all, setAll] = useState(
@@ -5190,7 +5006,7 @@ function Explorer({ id }) {
   );
   const search = useSearch();
   useEffect(() => {
-    load().then(setAll);
+    loadOperations().then(setAll);
   }, []);
   const words2 = search.query.toLowerCase().split(/\s+/);
   const rows2 = all?.filter(
@@ -5221,12 +5037,12 @@ function Explorer({ id }) {
 var row6 = (o, current) => rowLink(
   `api/${o.id}`,
   current,
-  span18(
+  span17(
     { class: "line" },
-    span18({ class: `method ${o.method.toLowerCase()}` }, o.method),
+    span17({ class: `method ${o.method.toLowerCase()}` }, o.method),
     strong8({ class: "mono" }, o.path)
   ),
-  span18({ class: "line" }, span18({ class: "dim cut" }, o.summary), span18({ class: "dim kind" }, o.tag))
+  span17({ class: "line" }, span17({ class: "dim cut" }, o.summary), span17({ class: "dim kind" }, o.tag))
 );
 var newest = { list_id: "lists", campaign_id: "campaigns", workflow_id: "workflows", email_id: "outbox" };
 function useValues(o) {
@@ -5273,14 +5089,14 @@ async function send({ method, url, token, body: body2 }) {
 }
 var about2 = (o) => header8(
   { class: "head" },
-  createElement(Heading, { text: o.path, sign: span18({ class: `method ${o.method.toLowerCase()}` }, o.method) }),
-  p15({ class: "who" }, o.summary),
-  p15(
+  createElement(Heading, { text: o.path, sign: span17({ class: `method ${o.method.toLowerCase()}` }, o.method) }),
+  p13({ class: "who" }, o.summary),
+  p13(
     { class: "meta" },
-    span18({ class: "id" }, o.id),
+    span17({ class: "id" }, o.id),
     o.repeatable ? chip("ok", "retry", "repeatable") : chip("warn", "warn", "not repeatable")
   ),
-  p15(o.description)
+  p13(o.description)
 );
 function BodyInput({ o: { examples = [], body: type }, body: body2, setBody }) {
   const [example, setExample] = useState("0");
@@ -5295,7 +5111,7 @@ function BodyInput({ o: { examples = [], body: type }, body: body2, setBody }) {
       onChange: choose2,
       options: optionsOf(examples, (x, n) => [String(n), x.name])
     }),
-    div18(
+    div17(
       { class: "pick" },
       label7({ for: "request-body" }, `Body (${type})`),
       textarea2({
@@ -5327,7 +5143,7 @@ function Opened6({ o }) {
   return article7(
     { class: "explorer" },
     about2(o),
-    form3(
+    form2(
       { class: "part form", onSubmit: submit },
       (o.parameters ?? []).map(
         (x) => createElement(Field, {
@@ -5341,12 +5157,12 @@ function Opened6({ o }) {
       ),
       o.body && createElement(BodyInput, { o, body: body2, setBody }),
       createElement(Field, { label: "Access token", value: token, onInput: setToken, mono: true }),
-      div18(
+      div17(
         { class: "actions" },
         createElement(
           Doing,
           { label: "Send" },
-          button10(
+          button9(
             { class: "button main", disabled: !!missing, title: missing ? `Fill in ${missing.name}` : void 0 },
             icon("send"),
             "Send"
@@ -5365,36 +5181,36 @@ function Opened6({ o }) {
 var pretty = (raw) => raw ? JSON.stringify(JSON.parse(raw), null, 2) : "";
 function Shown({ result }) {
   if (typeof result === "string")
-    return section4({ class: "part", role: "status" }, h33("Response"), p15({ class: "form-error" }, result));
+    return section3({ class: "part", role: "status" }, h32("Response"), p13({ class: "form-error" }, result));
   const good2 = result.status < 400;
-  return section4(
+  return section3(
     { class: "part response", "aria-label": "Response" },
-    h33("Response"),
-    p15(
+    h32("Response"),
+    p13(
       { class: "meta", role: "status" },
       chip(good2 ? "ok" : "bad", good2 ? "check" : "cross", `${result.status} ${result.statusText}`),
-      span18(took(result.ms)),
-      span18(`${num(result.body.length)} characters`)
+      span17(took(result.ms)),
+      span17(`${num(result.body.length)} characters`)
     ),
     pairs(result.headers.map(([name4, value]) => [name4, seen(value)])),
-    result.body && (result.body.length > most3 ? [p15({ class: "dim" }, `Only the first ${num(most3)} characters are shown.`), code(result.body.slice(0, most3))] : json(result.body, true))
+    result.body && (result.body.length > most3 ? [p13({ class: "dim" }, `Only the first ${num(most3)} characters are shown.`), code(result.body.slice(0, most3))] : json(result.body, true))
   );
 }
-var Fields = ({ title, rows: rows2 }) => section4(
+var Fields = ({ title, rows: rows2 }) => section3(
   { class: "part" },
-  h33(title),
+  h32(title),
   grid(
     ["Name", "Type", "Description"],
     rows2.map((x) => [
       x.name,
-      [[span18({ class: "mono" }, x.name), x.optional ? "" : " *"], span18({ class: "mono" }, x.type), x.description]
+      [[span17({ class: "mono" }, x.name), x.optional ? "" : " *"], span17({ class: "mono" }, x.type), x.description]
     ])
   ),
-  rows2.some((x) => !x.optional) && p15({ class: "dim" }, "* required")
+  rows2.some((x) => !x.optional) && p13({ class: "dim" }, "* required")
 );
 
 // src/state.js
-var { a: a11, div: div19, h2: h24, p: p16 } = tags;
+var { a: a11, div: div18, h2: h24, p: p14 } = tags;
 var removeRules = {
   label: "Remove all",
   yes: "Yes, remove",
@@ -5457,7 +5273,7 @@ function State() {
   );
   const { info } = useSession();
   const start2 = (r) => r.whole && info?.accounts.length === 1 ? perform(r) : setAction(r);
-  return div19(
+  return div18(
     { class: "card state", role: "group", "aria-label": "State" },
     action ? [h24(action.label), createElement(Confirmation, { action, close: () => setAction(void 0) })] : createElement(
       Doing,
@@ -5510,7 +5326,7 @@ function Confirmation({ action, close: close2, after }) {
       () => [action.done]
     ) : perform(action)).then(after);
   };
-  return div19(
+  return div18(
     { class: "stack2" },
     account2 && createElement(Choice, {
       label: "Accounts",
@@ -5521,11 +5337,11 @@ function Confirmation({ action, close: close2, after }) {
         ["all", everyone.replace("a", "A")]
       ]
     }),
-    p16(
+    p14(
       { class: "scope", role: "status" },
       `This applies to ${[one ? `account ${one}` : everyone, counts.join(", ")].filter(Boolean).join(": ")}.`
     ),
-    div19(
+    div18(
       { class: "actions", role: "group", "aria-label": "Really?" },
       press(action.sign, action.yes, yes, { class: "bad" }),
       press("", "Keep it", close2)
@@ -5534,7 +5350,7 @@ function Confirmation({ action, close: close2, after }) {
 }
 
 // src/faults.js
-var { a: a12, button: button11, div: div20, fieldset: fieldset5, form: form4, h2: h25, legend: legend5, li: li8, p: p17, section: section5, span: span19, strong: strong9, ul: ul8 } = tags;
+var { a: a12, button: button10, div: div19, fieldset: fieldset5, form: form3, h2: h25, legend: legend5, li: li8, p: p15, section: section4, span: span18, strong: strong9, ul: ul7 } = tags;
 var presets = [
   [
     "Rate-limited once",
@@ -5553,7 +5369,7 @@ var presets = [
 function about3(r, actions3) {
   return subject(r, actions3) + (r.account_id ? ` of account ${r.account_id}` : accountFilter() && " of all accounts");
 }
-var targetOf = (r, actions3) => r.event || r.webhook_id ? "delivery" : actions3.find((a18) => a18.action === r.action)?.targets[0] ?? "request";
+var targetOf = (r, actions3) => r.event || r.webhook_id ? "delivery" : actions3.find((a19) => a19.action === r.action)?.targets[0] ?? "request";
 function subject(r, actions3) {
   const target2 = targetOf(r, actions3);
   if (target2 === "message") return "Email API messages";
@@ -5582,7 +5398,7 @@ function what(r, actions3) {
     r.after_processing && "after processing",
     r.body && `“${r.body.slice(0, 60)}”`
   ];
-  return [actions3.find((a18) => a18.action === r.action)?.label ?? r.action, ...more.filter(Boolean)].join(", ");
+  return [actions3.find((a19) => a19.action === r.action)?.label ?? r.action, ...more.filter(Boolean)].join(", ");
 }
 var askedIn = (params) => ({
   action: "status",
@@ -5590,19 +5406,19 @@ var askedIn = (params) => ({
   times: 1,
   ...Object.fromEntries(["operation", "method", "path"].map((name4) => [name4, params.get(name4) ?? ""]))
 });
-var lead = () => p17(
+var lead = () => p15(
   { class: "lead" },
   "Fault rules make requests, messages or deliveries fail. The same seed and the same order of calls cause the same faults, so failures are reproducible. To reset the server, use the ",
   a12({ href: "#/overview" }, "overview"),
   "."
 );
-var testAddresses = (all) => div20(
+var testAddresses = (all) => div19(
   { class: "card" },
   h25("Test addresses"),
-  p17({ class: "dim" }, "Recipients at these addresses act on each message."),
+  p15({ class: "dim" }, "Recipients at these addresses act on each message."),
   pairs(all.map((x) => [x.address, x.effect]))
 );
-var presetButtons = (add) => div20(
+var presetButtons = (add) => div19(
   { class: "presets", role: "group", "aria-label": "Ready-made rules" },
   presets.map(([name4, title, f]) => press("plus", name4, () => add({ ...ofAccount3(), ...f }), { key: name4, title }))
 );
@@ -5642,7 +5458,7 @@ function Faults() {
       Doing,
       { label: "Rules", class: "whole" },
       lead(),
-      removing && div20(
+      removing && div19(
         { class: "card form" },
         h25("Remove all rules"),
         createElement(Confirmation, { action: removeRules, close: () => setRemoving(false), after: reload })
@@ -5662,7 +5478,7 @@ function Forms({ plan, edited, edit, add, change }) {
       edit(void 0);
   };
   return [
-    div20(
+    div19(
       { class: "columns" },
       createElement(RuleForm, {
         key: edited?.id ?? JSON.stringify(asked),
@@ -5682,17 +5498,17 @@ var RuleRow = ({ r, actions: actions3, change, edit }) => li8(
   { class: r.enabled ? "" : "off" },
   createElement(Tick, {
     kind: "switch",
-    label: span19({ class: "hidden" }, `Rule ${r.id} enabled`),
+    label: span18({ class: "hidden" }, `Rule ${r.id} enabled`),
     checked: r.enabled,
     onChange: (enabled) => change(
       () => call("PATCH", `/faults/${r.id}`, { enabled }),
       `Rule ${r.id} ${enabled ? "enabled" : "disabled"}.`
     )
   }),
-  div20(
+  div19(
     { class: "rule" },
-    div20(strong9(about3(r, actions3)), span19({ class: "dim" }, " · ", which(r))),
-    div20(what(r, actions3))
+    div19(strong9(about3(r, actions3)), span18({ class: "dim" }, " · ", which(r))),
+    div19(what(r, actions3))
   ),
   chip(r.hits ? "warn" : "", r.hits ? "bolt" : "", `${r.hits} of ${r.calls} affected`),
   iconButton("page", `Edit rule ${r.id}`, () => edit(r), { title: "Edit" }),
@@ -5713,11 +5529,11 @@ function ruleList({ data, action_details: actions3 }, change, edit) {
   const rules = data.filter((r) => !account2 || !r.account_id || String(r.account_id) === account2);
   const others = data.length - rules.length;
   return [
-    rules.length ? ul8(
+    rules.length ? ul7(
       { class: "rules" },
       rules.map((r) => createElement(RuleRow, { key: r.id, r, actions: actions3, change, edit }))
     ) : empty("bolt", "No faults", "Add a ready-made rule above, or your own rule below."),
-    others > 0 && p17({ class: "dim" }, `${counted(others, "rule")} of other accounts ${others === 1 ? "is" : "are"} not shown.`)
+    others > 0 && p15({ class: "dim" }, `${counted(others, "rule")} of other accounts ${others === 1 ? "is" : "are"} not shown.`)
   ];
 }
 var inputs = [
@@ -5757,13 +5573,13 @@ var requestFields = ({ field, pick }, operations) => [
     operations.map((o) => o.operation),
     (v, n) => `${v} · ${operations[n].method} ${operations[n].path}`
   ),
-  div20(
+  div19(
     { class: "pair" },
     pick("method", "Method", [.../* @__PURE__ */ new Set(["HEAD", ...operations.map((o) => o.method)])].sort()),
     field("path", "Path", { hint: "/lists/{id}/contacts", mono: true })
   )
 ];
-var deliveryFields = ({ pick }, events, hooks) => div20(
+var deliveryFields = ({ pick }, events, hooks) => div19(
   { class: "pair" },
   pick("event", "Event", events),
   pick(
@@ -5775,7 +5591,7 @@ var deliveryFields = ({ pick }, events, hooks) => div20(
 );
 function selectionFields({ f, field, select: select3 }) {
   const percent2 = f.when === "probability";
-  return div20(
+  return div19(
     { class: "pair" },
     select3("when", "Selection", [
       ["all", "Every match"],
@@ -5803,21 +5619,21 @@ function RuleForm({ rule, title, plan: { action_details: actions3, operations },
   useEffect(() => {
     if (cancel) el.current?.focus();
   }, []);
-  const of = (target3) => actions3.filter((a18) => a18.targets.includes(target3));
-  const action = actions3.find((a18) => a18.action === f.action);
+  const of = (target3) => actions3.filter((a19) => a19.targets.includes(target3));
+  const action = actions3.find((a19) => a19.action === f.action);
   const fields2 = (action?.fields ?? []).filter((name4) => target2 === "request" || !action?.request_fields.includes(name4));
   const choose2 = (s) => {
     setTarget(s);
     put2("action")(of(s)[0].action);
   };
-  return form4(
+  return form3(
     { class: "card form", onSubmit: submits(() => send2(faultOf(target2, f, fields2))) },
     h25({ tabindex: -1, ref: el }, title),
     createElement(Choice, { label: "Target", value: target2, onChange: choose2, options: targets }),
     pick(
       "account_id",
       "Account",
-      (info?.accounts ?? []).map((a18) => String(a18.account_id))
+      (info?.accounts ?? []).map((a19) => String(a19.account_id))
     ),
     target2 === "request" && requestFields(values, operations),
     target2 === "delivery" && deliveryFields(values, events, hooks),
@@ -5825,7 +5641,7 @@ function RuleForm({ rule, title, plan: { action_details: actions3, operations },
     select3(
       "action",
       "Action",
-      of(target2).map((a18) => [a18.action, a18.label])
+      of(target2).map((a19) => [a19.action, a19.label])
     ),
     inputs.filter(([name4]) => fields2.includes(name4)).map(([name4, label9, extra]) => field(name4, label9, { key: name4, ...extra })),
     fields2.includes("after_processing") && createElement(Tick, {
@@ -5833,9 +5649,9 @@ function RuleForm({ rule, title, plan: { action_details: actions3, operations },
       checked: !!f.after_processing,
       onChange: put2("after_processing")
     }),
-    div20(
+    div19(
       { class: "actions" },
-      button11({ class: "button main" }, icon(cancel ? "check" : "plus"), cancel ? "Save rule" : "Add rule"),
+      button10({ class: "button main" }, icon(cancel ? "check" : "plus"), cancel ? "Save rule" : "Add rule"),
       cancel && press("", "Cancel", cancel)
     )
   );
@@ -5859,12 +5675,12 @@ function Settings({ seed, lookup, change }) {
   const [typed, setTyped] = useState("");
   const reseed = (body2) => change(() => call("PUT", "/faults/seed", `{"seed":${body2}}`), "The seed was set, and all counts were reset.");
   const submit = submits(() => reseed(typed || String(seed)));
-  return section5(
+  return section4(
     { class: "stack2", "aria-label": "Settings" },
-    form4(
+    form3(
       { class: "card form", onSubmit: submit },
       h25("Seed"),
-      p17({ class: "dim" }, "The seed is ", span19({ class: "mono" }, String(seed)), ". Setting it resets all counts."),
+      p15({ class: "dim" }, "The seed is ", span18({ class: "mono" }, String(seed)), ". Setting it resets all counts."),
       createElement(Field, {
         label: "New seed",
         value: typed,
@@ -5872,9 +5688,9 @@ function Settings({ seed, lookup, change }) {
         hint: String(seed),
         mono: true
       }),
-      div20(
+      div19(
         { class: "actions" },
-        button11({ class: "button" }, icon("retry"), "Set seed"),
+        button10({ class: "button" }, icon("retry"), "Set seed"),
         press("dice", "Set a random seed", () => reseed("0"))
       )
     ),
@@ -5882,7 +5698,7 @@ function Settings({ seed, lookup, change }) {
       { class: "card form" },
       legend5({ class: "hidden" }, "Lookup limit"),
       h25("Email API lookups"),
-      p17({ class: "dim" }, "The algorithm that enforces one lookup per second."),
+      p15({ class: "dim" }, "The algorithm that enforces one lookup per second."),
       createElement(Choice, {
         label: "Lookup limit",
         value: lookup,
@@ -5899,7 +5715,7 @@ function Settings({ seed, lookup, change }) {
 }
 
 // src/checks.js
-var { li: li9, span: span20, ul: ul9 } = tags;
+var { li: li9, span: span19, ul: ul8 } = tags;
 var useChecks = (id) => useFetch(`/outbox/${id}/checks`, []);
 function Checks({ data, error }) {
   if (error) return loadingFailed(error);
@@ -5910,14 +5726,14 @@ function Checks({ data, error }) {
       "Nothing found",
       "All merge tags have values, all links have valid targets, all images have valid sources, the message has a text part, marketing emails have a List-Unsubscribe header and an unsubscribe link, the HTML is smaller than 102 kB, all images have alternative text, and common email clients support the HTML and CSS."
     );
-  return ul9(
+  return ul8(
     { class: "findings" },
-    data.findings.map((f, n) => li9({ key: n }, icon("warn"), span20(seen(f.text))))
+    data.findings.map((f, n) => li9({ key: n }, icon("warn"), span19(seen(f.text))))
   );
 }
 
 // src/first.js
-var { div: div21, h2: h26, p: p18 } = tags;
+var { div: div20, h2: h26, p: p16 } = tags;
 var mail = {
   email: "ada@example.org",
   sender: { email: "shop@example.com" },
@@ -5959,16 +5775,205 @@ function First() {
     () => call("POST", ofAccount("/v2/emails"), mail),
     () => ["Test email sent."]
   );
-  return div21(
+  return div20(
     { class: "first" },
     icon("inbox"),
     h26("Nothing sent yet"),
-    p18({ class: "dim" }, "Send an email. It appears here immediately."),
+    p16({ class: "dim" }, "Send an email. It appears here immediately."),
     createElement(Doing, { label: "Try it" }, press("send", "Send a test email", send2, { class: "main", disabled: !account2 })),
     createElement(Choice, { label: "Language", value: language, onChange: speak, options: same(Object.keys(snippets)) }),
     code(text2),
     createElement(Copy, { value: text2, label: `Copy ${language}`, text: "Copy" }),
-    !info?.default_token && p18({ class: "dim" }, "TOKEN is an access token of the server.")
+    !info?.default_token && p16({ class: "dim" }, "TOKEN is an access token of the server.")
+  );
+}
+
+// src/suppressed.js
+var { button: button11, div: div21, form: form4, p: p17, span: span20, table: table3, tbody: tbody3, td: td3, th: th3, thead: thead2, tr: tr3 } = tags;
+var perPage3 = 100;
+function forms(address) {
+  const at = address.indexOf("@");
+  return at < 0 || address.includes("*") ? [address] : [address, "*" + address.slice(at), address.slice(0, at) + "@*"];
+}
+async function matching(address) {
+  const found3 = await Promise.all(
+    forms(address).map((form7) => call("GET", ofAccount("/suppressed-emails?filter=email:" + encodeURIComponent(form7))))
+  );
+  return { data: found3.flatMap((f) => f.data) };
+}
+var adder = (email) => call("POST", ofAccount("/suppressed-emails"), { email });
+var remover = (email) => call("DELETE", ofAccount("/suppressed-emails/" + encodeURIComponent(email)));
+function Suppressed() {
+  useSession();
+  const [q, setQ] = useParam("q");
+  const filter = useRested(q.trim());
+  const pages = usePages(filter, perPage3);
+  const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage3), with_count: "true" });
+  const path3 = ofAccount(
+    filter ? "/suppressed-emails?filter=email:" + encodeURIComponent(filter) : "/suppressed-emails?" + query
+  );
+  const { data, error, reload } = (
+    /** @type {Fetched<Entries>} */
+    useFetch(path3, ["records", "message"], filter ? () => matching(filter) : void 0)
+  );
+  const ranOut = useRanOut(pages, data);
+  const count = data?.pagination?.count ?? data?.data.length ?? 0;
+  return createElement(Page, {
+    title: "Suppressed",
+    count,
+    children: [
+      p17(
+        { class: "lead" },
+        "Suppressed addresses receive no email from any list. A spam report or a global unsubscribe adds an address. A bounce does not."
+      ),
+      div21(
+        { class: "formrow" },
+        createElement(Add, { reload }),
+        createElement(Field, { label: "Find an address", value: q, onInput: setQ, hint: "someone@example.org" })
+      ),
+      error ? loadingFailed(error) : !data || ranOut ? loading() : data.data.length ? rows(data, reload) : none2(filter),
+      createElement(Pager, { pages, count })
+    ]
+  });
+}
+function Add({ reload }) {
+  const [email, setEmail] = useState("");
+  const add = async () => {
+    const added = email.trim();
+    if (await attempt(
+      () => adder(added),
+      () => [`${added} suppressed.`, void 0, () => remover(added).then(reload)]
+    ))
+      setEmail("");
+    reload();
+  };
+  return form4(
+    { class: "inline", onSubmit: submits(add) },
+    createElement(Field, {
+      label: "Address or pattern to suppress, such as *@example.org",
+      value: email,
+      onInput: setEmail,
+      hint: "someone@example.org"
+    }),
+    createElement(Doing, { label: "Add" }, button11({ class: "button main", disabled: !email.trim() }, icon("plus"), "Add"))
+  );
+}
+var none2 = (filter) => filter ? empty("block", "Not suppressed", "No entry matches. Enter a complete address or pattern.") : empty("block", "No suppressed addresses", "Add an address above, or simulate a global unsubscribe in the inbox.");
+function rows({ data }, reload) {
+  const remove = (who) => attempt(
+    () => remover(who),
+    () => [`${who} removed from the suppression list.`, void 0, () => adder(who).then(reload)]
+  ).then(reload);
+  return table3(
+    { class: "table" },
+    thead2(
+      tr3(
+        th3({ scope: "col" }, "Address"),
+        th3({ scope: "col" }, "Since"),
+        th3({ scope: "col" }, span20({ class: "hidden" }, "Action"))
+      )
+    ),
+    tbody3(
+      data.map(
+        (s) => tr3(
+          { key: s.email },
+          td3(span20({ class: "mono" }, seen(s.email))),
+          td3(s.created_on ? whenUnix(s.created_on) : ""),
+          td3(
+            { class: "end" },
+            createElement(
+              Doing,
+              { label: "Actions" },
+              press("trash", "Remove", () => remove(s.email), { "aria-label": `Remove ${s.email}` })
+            )
+          )
+        )
+      )
+    )
+  );
+}
+
+// src/why.js
+var { a: a13, h3: h33, p: p18, section: section5, span: span21, ul: ul9 } = tags;
+async function look2(q) {
+  const of = accountFilter() && `&account_id=${accountFilter()}`;
+  const words2 = encodeURIComponent(q);
+  const [rejected2, errors, contacts] = await Promise.all(
+    ["/events?event=Email.Rejected&limit=5", "/events?event=Email.Error&limit=5", "/contacts?limit=50"].map(
+      (path3) => call("GET", `${path3}&search=${words2}${of}`)
+    )
+  );
+  const ids = [...rejected2.data, ...errors.data].map((e) => e.message_id).filter(Boolean);
+  const address = q.split(/\s+/).find((word) => word.includes("@"));
+  const failed = await Promise.all(ids.map((id) => call("GET", `/outbox/${id}`).catch(() => null)));
+  const more = [
+    [rejected2, "rejected email"],
+    [errors, "failed email"],
+    [contacts, "contact"]
+  ].flatMap(([list, noun]) => list.has_more ? [counted(list.total - list.data.length, noun)] : []);
+  const unread2 = [
+    more.length ? `Not shown: ${more.join(", ")}.` : "",
+    address ? "" : "The suppression list is searched only for a complete address."
+  ].filter(Boolean);
+  return {
+    failed: failed.filter(Boolean),
+    contacts: contacts.data,
+    suppressed: address ? (await matching(address)).data : [],
+    unread: unread2
+  };
+}
+function Why({ q }) {
+  const { info } = useSession();
+  const { data, error } = (
+    /** @type {Fetched<Found>} */
+    useFetch(q && `why ${q} ${accountFilter()}`, ["event", "records"], () => look2(q))
+  );
+  if (error) return loadingFailed(error);
+  if (!data) return null;
+  const { failed, contacts, suppressed, unread: unread2 } = data;
+  const none3 = !failed.length && !contacts.length && !suppressed.length;
+  return section5(
+    { class: "why", "aria-label": "Why no email" },
+    h33("Why no email?"),
+    none3 && p18(
+      { class: "dim" },
+      `No email was rejected or failed in the latest ${info?.events_kept.toLocaleString("en")} events, no contact matches, and no suppressed address was found. Check `,
+      a13({ href: `#/requests?q=${encodeURIComponent(q)}` }, "the requests"),
+      "."
+    ),
+    !none3 && ul9(
+      { class: "links" },
+      failed.map(
+        (m) => linkLine(
+          m.id,
+          `#/inbox/${m.id}`,
+          "mail",
+          chip("bad", m.status === "error" ? "warn" : "block", m.status),
+          span21({ class: "cut" }, seen(m.reason || m.error), " · ", seen(m.subject)),
+          when(m.time)
+        )
+      ),
+      suppressed.map(
+        (s) => linkLine(
+          s.email,
+          "#/suppressed?q=" + encodeURIComponent(s.email),
+          "block",
+          chip("bad", "", "suppressed"),
+          span21({ class: "cut" }, s.email),
+          s.created_on && whenUnix(s.created_on)
+        )
+      ),
+      contacts.map(
+        (c) => linkLine(
+          c.id,
+          `#/contacts/${c.list_id}/${c.id}`,
+          "people",
+          statusChip2(c),
+          span21({ class: "cut" }, seen(c.email), " on list ", seen(c.list_name))
+        )
+      )
+    ),
+    unread2.length > 0 && p18({ class: "dim" }, unread2.join(" "))
   );
 }
 
@@ -6038,7 +6043,7 @@ function setUnread(count) {
 }
 
 // src/inbox.js
-var { a: a13, article: article8, bdi, div: div22, header: header9, kbd: kbd2, li: li10, ol: ol3, p: p19, pre: pre3, span: span21, strong: strong10 } = tags;
+var { a: a14, article: article8, bdi, div: div22, header: header9, kbd: kbd2, li: li10, ol: ol3, p: p19, pre: pre3, span: span22, strong: strong10 } = tags;
 var kinds2 = { email_api: "Email API", campaign: "Campaign", workflow: "Workflow", transactional: "Transactional" };
 var kind = (m) => m.confirmation ? "Confirmation" : kinds2[m.sent_by] ?? m.sent_by;
 var states2 = {
@@ -6049,7 +6054,7 @@ var states2 = {
   error: ["bad", "warn", "error"],
   confirmed: ["ok", "check", "confirmed"]
 };
-var state4 = (m) => chip(
+var statusChip3 = (m) => chip(
   ...m.reported_as_spam ? (
     /** @type {[string, string, string]} */
     ["bad", "warn", "spam"]
@@ -6061,33 +6066,33 @@ var marks = (m) => (
     [m.opens, "eye", `opened ${m.opens} ×`],
     [m.clicks, "hand", `clicked ${m.clicks} ×`],
     [m.unsubscribed || m.global_unsubscribed, "exit", m.global_unsubscribed ? "unsubscribed from all" : "unsubscribed"]
-  ].filter(([on]) => on).map(([, sign, title]) => span21({ class: "mark", title, key: sign }, icon(sign, title)))
+  ].filter(([on]) => on).map(([, sign, title]) => span22({ class: "mark", title, key: sign }, icon(sign, title)))
 );
-var row7 = (m, current, unread2) => a13(
+var row7 = (m, current, unread2) => a14(
   { href: link(`inbox/${m.id}`), "aria-current": current ? "true" : void 0, class: unread2 ? "unread" : "" },
-  span21(
+  span22(
     { class: "line" },
     strong10(
       { dir: "auto" },
-      unread2 && span21({ class: "hidden", dir: "ltr" }, "Unread: "),
+      unread2 && span22({ class: "hidden", dir: "ltr" }, "Unread: "),
       seen(m.subject || "(no subject)")
     ),
     when(m.time)
   ),
-  span21(
+  span22(
     { class: "line" },
-    span21(
+    span22(
       { class: "cut whom" },
-      span21({ class: "from" }, bdi(seen(m.from_name || m.from_email)), " → "),
+      span22({ class: "from" }, bdi(seen(m.from_name || m.from_email)), " → "),
       bdi(seen(m.to))
     ),
     marks(m),
-    (m.status !== "delivered" || m.reported_as_spam || m.confirmed) && state4(m)
+    (m.status !== "delivered" || m.reported_as_spam || m.confirmed) && statusChip3(m)
   ),
-  span21(
+  span22(
     { class: "line snippet" },
-    span21({ class: "dim cut more", dir: "auto" }, seen(m.snippet)),
-    m.sent_by !== "email_api" && span21({ class: "dim kind" }, kind(m))
+    span22({ class: "dim cut more", dir: "auto" }, seen(m.snippet)),
+    m.sent_by !== "email_api" && span22({ class: "dim kind" }, kind(m))
   )
 );
 function useMarks(rows2, all) {
@@ -6158,7 +6163,7 @@ function Inbox({ id, tab }) {
     }) : search.query.includes("@") && list.total ? createElement(Why, { q: search.query }) : noneOpen()
   });
 }
-var follow = (on) => a13(
+var follow = (on) => a14(
   {
     class: "button quiet",
     href: link("inbox/latest"),
@@ -6183,7 +6188,7 @@ var noneOpen = () => empty(
   "Choose a message, or press ",
   kbd2("j"),
   ". Or ",
-  a13({ href: "#/inbox/latest" }, "follow the latest"),
+  a14({ href: "#/inbox/latest" }, "follow the latest"),
   "."
 );
 function adjacent(rows2, id) {
@@ -6211,7 +6216,7 @@ function Opened7({ id, at, tab, summary: summary4, next }) {
         { class: "who" },
         bdi(seen(m.from_name)),
         " ",
-        span21({ class: "dim" }, `<${m.from_email}> to `),
+        span22({ class: "dim" }, `<${m.from_email}> to `),
         bdi(seen(m.to))
       ),
       meta(m),
@@ -6242,13 +6247,13 @@ function Opened7({ id, at, tab, summary: summary4, next }) {
 }
 var meta = (m) => p19(
   { class: "meta" },
-  state4(m),
+  statusChip3(m),
   marks(m),
-  m.campaign_id ? createElement(Named, { kind: "campaign", id: m.campaign_id }) : m.workflow_id ? createElement(Named, { kind: "workflow", id: m.workflow_id }) : span21(kind(m)),
-  m.bounce_category && span21({ class: "mono" }, m.bounce_category),
+  m.campaign_id ? createElement(Named, { kind: "campaign", id: m.campaign_id }) : m.workflow_id ? createElement(Named, { kind: "workflow", id: m.workflow_id }) : span22(kind(m)),
+  m.bounce_category && span22({ class: "mono" }, m.bounce_category),
   m.list_id ? createElement(Named, { kind: "list", id: m.list_id, at: m.contact_id ? `/${m.contact_id}` : "" }) : null,
   m.template_id ? createElement(Named, { kind: "template", id: m.template_id }) : null,
-  span21({ class: "id" }, m.id, createElement(Copy, { value: m.id, label: "Copy message id" }), download(m.id)),
+  span22({ class: "id" }, m.id, createElement(Copy, { value: m.id, label: "Copy message id" }), download(m.id)),
   when(m.time)
 );
 var onList = (m) => !!m.contact_id && m.sent_by !== "transactional";
@@ -6299,12 +6304,12 @@ function Acts2({ ids, query = "", links, onList: onList2, after, gone = after })
 }
 var notSent = (m) => p19(
   { class: "actions dim" },
-  span21(
+  span22(
     m.status === "error" ? `The message was not sent: ${m.error}.` : [
       "The message was rejected, because ",
-      m.reason === "suppressed" ? ["its recipient is ", a13({ href: "#/suppressed?q=" + encodeURIComponent(m.to) }, "suppressed"), "."] : [
+      m.reason === "suppressed" ? ["its recipient is ", a14({ href: "#/suppressed?q=" + encodeURIComponent(m.to) }, "suppressed"), "."] : [
         "the status of its contact is ",
-        a13({ href: `#/contacts/${m.list_id ?? ""}/${m.contact_id ?? ""}` }, m.reason),
+        a14({ href: `#/contacts/${m.list_id ?? ""}/${m.contact_id ?? ""}` }, m.reason),
         "."
       ]
     ]
@@ -6313,7 +6318,7 @@ var notSent = (m) => p19(
 var Actions2 = ({ m, next }) => m.status !== "delivered" && m.status !== "bounced" ? notSent(m) : createElement(
   Doing,
   { label: "Recipient actions", class: "actions" },
-  span21({ class: "dim", "aria-hidden": "true" }, "Recipient:"),
+  span22({ class: "dim", "aria-hidden": "true" }, "Recipient:"),
   m.confirmation && !m.confirmed && press("check", "Confirm", () => act("", { action: "confirm", ids: [m.id] }), { class: "main" }),
   createElement(Acts2, {
     ids: [m.id],
@@ -6331,11 +6336,11 @@ function Html({ id, subject: subject2 }) {
     width: "full",
     children: [
       createElement(Tick, { label: "Remote images", checked: remote, onChange: setRemote }),
-      a13({ class: "button quiet", href: src, target: "_blank", rel: "noopener" }, icon("out"), "New tab")
+      a14({ class: "button quiet", href: src, target: "_blank", rel: "noopener" }, icon("out"), "New tab")
     ]
   });
 }
-var download = (id, text2) => a13(
+var download = (id, text2) => a14(
   {
     class: text2 ? "button" : "bare",
     href: href(`/outbox/${id}/eml`),
@@ -6356,7 +6361,7 @@ function Source({ id }) {
   return [
     div22(
       { class: "bar" },
-      span21({ class: "dim" }, `${num(s.length)} characters`),
+      span22({ class: "dim" }, `${num(s.length)} characters`),
       download(id, "Download .eml"),
       createElement(Copy, { value: s, label: "Copy source", text: "Copy" })
     ),
@@ -6366,25 +6371,25 @@ function Source({ id }) {
 var bad2 = /* @__PURE__ */ new Set(["Email.Bounced", "Email.ReportedAsSpam", "Email.Rejected", "Email.Error"]);
 var history2 = (m) => ol3(
   { class: "steps" },
-  li10({ class: "ok" }, when(m.time), span21(strong10("Submitted"), span21({ class: "dim" }, ` ${kind(m)}, to ${m.to}`))),
+  li10({ class: "ok" }, when(m.time), span22(strong10("Submitted"), span22({ class: "dim" }, ` ${kind(m)}, to ${m.to}`))),
   m.events.map(
     (e) => li10(
       { key: e.id, class: bad2.has(e.event) ? "bad" : "" },
       when(e.time, true),
-      span21(
-        a13({ href: `#/events/${e.id}` }, e.event),
-        span21(
+      span22(
+        a14({ href: `#/events/${e.id}` }, e.event),
+        span22(
           { class: "dim" },
           e.deliveries.length ? ` ${counted(e.deliveries.length, "delivery", "deliveries")}: ` : " no webhook is subscribed"
         ),
-        e.deliveries.map((d) => [a13({ key: d, href: `#/deliveries/${d}` }, d), " "])
+        e.deliveries.map((d) => [a14({ key: d, href: `#/deliveries/${d}` }, d), " "])
       )
     )
   )
 );
 
 // src/overview.js
-var { a: a14, caption, details: details2, div: div23, h2: h27, li: li11, p: p20, section: section6, span: span22, strong: strong11, summary: summary3, table: table4, tbody: tbody4, td: td4, th: th4, thead: thead3, tr: tr4, ul: ul10 } = tags;
+var { a: a15, caption, details: details2, div: div23, h2: h27, li: li11, p: p20, section: section6, span: span23, strong: strong11, summary: summary3, table: table4, tbody: tbody4, td: td4, th: th4, thead: thead3, tr: tr4, ul: ul10 } = tags;
 var spans = [
   ["", "hour", 60, "1 h"],
   ["6h", "6 hours", 360, "6 h"],
@@ -6393,8 +6398,8 @@ var spans = [
 var columns = 60;
 function Overview() {
   useSession();
-  const [span26, setSpan] = useParam("span");
-  const [, words2, minutes] = spans.find(([name4]) => name4 === span26) ?? spans[0];
+  const [span27, setSpan] = useParam("span");
+  const [, words2, minutes] = spans.find(([name4]) => name4 === span27) ?? spans[0];
   const query = queryOf({ minutes: String(minutes), account_id: accountFilter() });
   const { data: view, error } = (
     /** @type {Fetched<View>} */
@@ -6403,7 +6408,7 @@ function Overview() {
   const status = error ? loadingFailed(error) : !view && loading();
   const pick = createElement(Choice, {
     label: "Period",
-    value: span26,
+    value: span27,
     onChange: setSpan,
     options: spans.map(([v, , , short]) => [v, short])
   });
@@ -6447,11 +6452,11 @@ function Counted({ view: { messages: m, contacts: c, deliveries: d, resources: r
 }
 var tile = (place, sign, name4, n, notes) => li11(
   { key: name4 },
-  a14(
+  a15(
     { class: "tile", href: `#/${place}` },
-    span22({ class: "name" }, icon(sign), name4),
+    span23({ class: "name" }, icon(sign), name4),
     strong11({ class: "num" }, num(n)),
-    span22({ class: "dim" }, notes.filter(Boolean).join(" · "))
+    span23({ class: "dim" }, notes.filter(Boolean).join(" · "))
   )
 );
 function parts(minutes, now2, back) {
@@ -6491,12 +6496,12 @@ function Timeline({ view, minutes, words: words2, pick }) {
     series("Messages", "messages", all, each, words2),
     series("Events", "events", all, each, words2),
     series("Attempts", "attempts", all, each, words2),
-    div23({ class: "axis dim num" }, span22(clock2(all[0].from)), span22(clock2(all[columns / 2].from)), span22("now")),
+    div23({ class: "axis dim num" }, span23(clock2(all[0].from)), span23(clock2(all[columns / 2].from)), span23("now")),
     div23(
       { class: "foot-note" },
       each === 1 ? "Each bar is one minute of the virtual clock." : `Each bar is ${each} minutes of the virtual clock.`,
       " ",
-      legend("bad", "failed attempts")
+      legend4("bad", "failed attempts")
     ),
     details2(
       summary3("As a table"),
@@ -6536,7 +6541,7 @@ function series(title, name4, all, each, words2) {
   const failed = (x) => name4 === "attempts" ? x.failed : 0;
   return div23(
     { class: "series", key: name4 },
-    span22({ class: "name" }, strong11(title), span22({ class: "dim num" }, num(sum))),
+    span23({ class: "name" }, strong11(title), span23({ class: "dim num" }, num(sum))),
     createElement(Bars, {
       label: `${title}: ${sum} in the last ${words2}, at most ${most5} in ${each === 1 ? "a minute" : each + " minutes"}`,
       bars: all.map((x) => ({
@@ -6545,7 +6550,7 @@ function series(title, name4, all, each, words2) {
         title: `${clock2(x.from)}: ${x[name4]} ${name4}${failed(x) ? `, ${failed(x)} failed` : ""}`
       }))
     }),
-    span22({ class: "dim num most" }, most5 ? `max ${num(most5)}` : "")
+    span23({ class: "dim num most" }, most5 ? `max ${num(most5)}` : "")
   );
 }
 var WaitingList = ({ all }) => section6(
@@ -6572,25 +6577,25 @@ function Row({ w }) {
     { class: tone2 },
     icon(sign),
     div23({ class: "about" }, what2(w), p20({ class: "dim" }, why)),
-    until && span22({ class: "until" }, "in ", createElement(Countdown, { to: until })),
+    until && span23({ class: "until" }, "in ", createElement(Countdown, { to: until })),
     until && createElement(AdvanceTo, { to: until, label: "Clock" })
   );
 }
 function what2(w) {
-  if (w.why === "campaign") return a14({ href: `#/campaigns/${w.campaign_id}` }, "Campaign ", seen(w.name));
+  if (w.why === "campaign") return a15({ href: `#/campaigns/${w.campaign_id}` }, "Campaign ", seen(w.name));
   if (w.why === "confirmation")
-    return a14({ href: `#/contacts/${w.list_id}?status=pending` }, counted(w.n, "contact"), " of ", seen(w.name));
-  const state5 = w.why === "retry" ? "retrying" : "queued";
-  return a14(
-    { href: `#/deliveries?state=${state5}` + (w.webhook_id ? `&webhook=${w.webhook_id}` : "") },
+    return a15({ href: `#/contacts/${w.list_id}?status=pending` }, counted(w.n, "contact"), " of ", seen(w.name));
+  const state = w.why === "retry" ? "retrying" : "queued";
+  return a15(
+    { href: `#/deliveries?state=${state}` + (w.webhook_id ? `&webhook=${w.webhook_id}` : "") },
     counted(w.n, "delivery", "deliveries"),
     w.webhook_id ? ` to webhook ${w.webhook_id}` : " to ",
-    !w.webhook_id && span22({ class: "mono" }, w.url)
+    !w.webhook_id && span23({ class: "mono" }, w.url)
   );
 }
 
 // src/requests.js
-var { a: a15, article: article9, div: div24, header: header10, p: p21, span: span23, strong: strong12 } = tags;
+var { a: a16, article: article9, div: div24, header: header10, p: p21, span: span24, strong: strong12 } = tags;
 var loggedBody = 64 << 10;
 function outcome2(r) {
   if (!r.status) return chip("bad", "bolt", "lost");
@@ -6599,17 +6604,17 @@ function outcome2(r) {
 var row8 = (r, current) => rowLink(
   `requests/${r.id}`,
   current,
-  span23(
+  span24(
     { class: "line" },
-    span23({ class: "method " + r.method.toLowerCase() }, r.method),
+    span24({ class: "method " + r.method.toLowerCase() }, r.method),
     strong12({ class: "mono" }, r.path),
     when(r.time)
   ),
-  span23(
+  span24(
     { class: "line" },
-    span23({ class: "dim cut" }, r.operation || "unknown operation", ` · ${took(r.duration_ms)}`),
+    span24({ class: "dim cut" }, r.operation || "unknown operation", ` · ${took(r.duration_ms)}`),
     r.fault && chip("info", "bolt", "fault"),
-    r.status >= 200 && r.status < 300 ? span23({ class: "dim num" }, r.status) : outcome2(r)
+    r.status >= 200 && r.status < 300 ? span24({ class: "dim num" }, r.status) : outcome2(r)
   )
 );
 function Requests({ id, tab }) {
@@ -6660,15 +6665,15 @@ function Opened8({ id, tab, summary: summary4 }) {
   return article9(
     header10(
       { class: "head" },
-      createElement(Heading, { sign: span23({ class: "method " + r.method.toLowerCase() }, r.method), text: target2 }),
+      createElement(Heading, { sign: span24({ class: "method " + r.method.toLowerCase() }, r.method), text: target2 }),
       p21(
         { class: "meta" },
         outcome2(r),
-        r.operation ? span23({ class: "mono" }, r.operation) : span23("unknown operation"),
-        span23(r.user_id ? caller(r) : "unknown token"),
+        r.operation ? span24({ class: "mono" }, r.operation) : span24("unknown operation"),
+        span24(r.user_id ? caller(r) : "unknown token"),
         when(r.time, true),
-        span23(took(r.duration_ms)),
-        r.fault && a15({ href: "#/faults" }, `fault rule ${r.fault}`),
+        span24(took(r.duration_ms)),
+        r.fault && a16({ href: "#/faults" }, `fault rule ${r.fault}`),
         idOf(r.id, "Copy request id")
       ),
       actions2(r, target2)
@@ -6701,7 +6706,7 @@ function actions2(r, target2) {
   return createElement(
     Doing,
     { label: "Actions", class: "actions" },
-    new Blob([r.body ?? ""]).size >= loggedBody ? span23({ class: "dim" }, "The log contains only the beginning of the body.") : [
+    new Blob([r.body ?? ""]).size >= loggedBody ? span24({ class: "dim" }, "The log contains only the beginning of the body.") : [
       createElement(Copy, {
         value: curl(r.method, base + target2, ['"Authorization: Bearer $TOKEN"'], r.body),
         label: "Copy as a curl command, with the token in $TOKEN",
@@ -6716,7 +6721,7 @@ function actions2(r, target2) {
         title: r.user_id ? `Send as ${caller(r)}` : "Send without a token, because the token of this request is unknown"
       })
     ],
-    a15(
+    a16(
       { class: "button", href: `#/faults?${rule}`, title: "Make a fault rule for requests like this one" },
       icon("bolt"),
       "Make a rule"
@@ -6730,7 +6735,7 @@ var resend = (id) => attempt(
 var body = (r) => r.body ? [
   div24(
     { class: "bar" },
-    span23({ class: "dim" }, `${num(r.body.length)} characters`),
+    span24({ class: "dim" }, `${num(r.body.length)} characters`),
     createElement(Copy, { value: r.body, label: "Copy body", text: "Copy" })
   ),
   json(r.body, true)
@@ -6744,7 +6749,7 @@ function unread(r) {
     (wanted) => (r.unknown_fields ?? []).filter((name4) => name4.startsWith("events[]: ") === wanted)
   );
   const ignored = [...fields2.map((m) => `body.${m}`), ...(r.unknown_parameters ?? []).map((n) => `query.${n}`)];
-  const names = (all) => all.map((at, n) => [n ? ", " : "", span23({ class: "mono" }, at)]);
+  const names = (all) => all.map((at, n) => [n ? ", " : "", span24({ class: "mono" }, at)]);
   if (!ignored.length && !events.length) return null;
   return div24(
     { class: "wrong" },
@@ -6768,20 +6773,20 @@ function wrong(r) {
     { class: "wrong" },
     found3.length > 0 && grid(
       ["Where", "Errors", "Type"],
-      found3.map((m, n) => [n, [span23({ class: "mono" }, m.where || "–"), m.msg, span23({ class: "mono dim" }, m.type)]])
+      found3.map((m, n) => [n, [span24({ class: "mono" }, m.where || "–"), m.msg, span24({ class: "mono dim" }, m.type)]])
     ),
     r.closest && p21(
       "Closest operation: ",
-      span23({ class: "method " + r.closest.method.toLowerCase() }, r.closest.method),
+      span24({ class: "method " + r.closest.method.toLowerCase() }, r.closest.method),
       " ",
-      span23({ class: "mono" }, r.closest.path),
-      span23({ class: "dim" }, ` ${r.closest.operation}`)
+      span24({ class: "mono" }, r.closest.path),
+      span24({ class: "dim" }, ` ${r.closest.operation}`)
     )
   );
 }
 
 // src/trigger.js
-var { a: a16, button: button12, div: div25, form: form5, h2: h28, label: label8, p: p22, span: span24, textarea: textarea3 } = tags;
+var { a: a17, button: button12, div: div25, form: form5, h2: h28, label: label8, p: p22, span: span25, textarea: textarea3 } = tags;
 function fault(text2) {
   try {
     JSON.parse(text2);
@@ -6952,14 +6957,14 @@ function Sent({ id }) {
   return div25(
     { class: "sent", role: "status" },
     createElement(Track, { d }),
-    state3(d),
-    span24({ class: "dim cut" }, last2?.error || last2?.response || ""),
-    a16({ href: `#/deliveries/${id}` }, "Delivery")
+    stateChip(d),
+    span25({ class: "dim cut" }, last2?.error || last2?.response || ""),
+    a17({ href: `#/deliveries/${id}` }, "Delivery")
   );
 }
 
 // src/app.js
-var { a: a17, button: button13, dd: dd2, dialog: dialog2, div: div26, dl: dl2, dt: dt2, form: form6, h2: h29, i: i4, img, kbd: kbd3, li: li12, main, nav, p: p23, span: span25, ul: ul11 } = tags;
+var { a: a18, button: button13, dd: dd2, dialog: dialog2, div: div26, dl: dl2, dt: dt2, form: form6, h2: h29, i: i4, img, kbd: kbd3, li: li12, main, nav, p: p23, span: span26, ul: ul11 } = tags;
 var places2 = [
   { id: "overview", title: "Overview", sign: "bars", key: "o", view: Overview },
   { id: "inbox", title: "Inbox", sign: "inbox", key: "i", view: Inbox },
@@ -6999,7 +7004,7 @@ function Theme() {
   return button13(
     { type: "button", class: "foot", onClick, title: `Change to ${next}` },
     icon(sign),
-    span25(`Theme: ${theme}`)
+    span26(`Theme: ${theme}`)
   );
 }
 function Live() {
@@ -7019,7 +7024,7 @@ function Live() {
       title: live.paused ? "Resume" : "Pause"
     },
     icon(live.paused ? "play" : "pause"),
-    span25(word),
+    span26(word),
     i4({ class: "dot" })
   );
 }
@@ -7029,7 +7034,7 @@ function Banner() {
     { class: "banner", role: "alert" },
     connection === "lost" && p23(
       icon("warn"),
-      span25(
+      span26(
         "No server. ",
         why,
         " The page shows the last known state. Actions are disabled until the server responds."
@@ -7047,11 +7052,11 @@ function NoAccount({ account: account2 }) {
       p23(
         { class: "actions" },
         all.map(
-          (a18) => press(
+          (a19) => press(
             "",
-            `Show account ${a18.account_id}`,
-            () => setParams({ account: all.length > 1 ? String(a18.account_id) : "" }),
-            { key: a18.account_id }
+            `Show account ${a19.account_id}`,
+            () => setParams({ account: all.length > 1 ? String(a19.account_id) : "" }),
+            { key: a19.account_id }
           )
         )
       )
@@ -7066,7 +7071,7 @@ function Accounts({ place }) {
     label: "Account",
     value: account2,
     onChange: change,
-    options: info.accounts.map((a18) => [String(a18.account_id), `Account ${a18.account_id}`])
+    options: info.accounts.map((a19) => [String(a19.account_id), `Account ${a19.account_id}`])
   });
 }
 function Places({ place, children: feet }) {
@@ -7076,20 +7081,20 @@ function Places({ place, children: feet }) {
   );
   const link2 = (p24) => li12(
     { key: p24.id },
-    a17(
+    a18(
       {
         href: `#/${p24.id}`,
         "aria-current": p24 === place ? "page" : void 0,
         onClick: () => more.current?.hidePopover()
       },
       icon(p24.sign),
-      span25(p24.title)
+      span26(p24.title)
     )
   );
   if (!useNarrow()) {
     return nav(
       { "aria-label": "Views" },
-      div26({ class: "brand" }, img({ src: "icon.svg", alt: "", width: 22, height: 22 }), span25("mockserver")),
+      div26({ class: "brand" }, img({ src: "icon.svg", alt: "", width: 22, height: 22 }), span26("mockserver")),
       ul11(places2.map(link2)),
       div26({ class: "feet" }, feet)
     );
@@ -7111,7 +7116,7 @@ function Places({ place, children: feet }) {
             "aria-current": far.includes(place) ? "true" : void 0
           },
           icon("more"),
-          span25("More")
+          span26("More")
         )
       )
     ),
@@ -7297,7 +7302,7 @@ var skip = () => {
     e.preventDefault();
     document.getElementById("main")?.focus();
   };
-  return a17({ class: "skip", href: "#main", onClick }, "Skip to content");
+  return a18({ class: "skip", href: "#main", onClick }, "Skip to content");
 };
 function App() {
   const { name: name4, id, tab, params } = usePlace();
@@ -7311,7 +7316,7 @@ function App() {
   useKeys(help, on);
   const { info } = useSession();
   const account2 = params.get("account");
-  const unknown = account2 && info && !info.accounts.some((a18) => String(a18.account_id) === account2);
+  const unknown = account2 && info && !info.accounts.some((a19) => String(a19.account_id) === account2);
   useDensity();
   useShared("account", accountFilter(), choose);
   useShared("density", density(), setDensity);
@@ -7335,7 +7340,7 @@ function App() {
         button13(
           { type: "button", class: "foot", onClick: () => help.current?.showModal() },
           icon("keyboard"),
-          span25("Keyboard shortcuts")
+          span26("Keyboard shortcuts")
         )
       ]
     }),

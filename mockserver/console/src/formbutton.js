@@ -1,17 +1,16 @@
-// A dialog with a form that creates a resource through the API. Errors from the server
-// appear next to the field that they name.
+// A button that opens a dialog with a form. Errors from the server appear next to the field that they name.
 import { h, useEffect, useId, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { RequestError } from './api.js';
 import { useSession } from './session.js';
 import { Doing, toast } from './actions.js';
 import { FileButton, submits, Tick, usePaste } from './controls.js';
 import { icon, press, seen, tags } from './elements.js';
-/** @import { CreateProps, FieldError, Part } from './types.js' */
+/** @import { FieldError, FormButtonProps, Part } from './types.js' */
 /** @typedef {import('./elements.js').Child} Child @typedef {import('./controls.js').Typed} Typed */
 const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p, select, textarea } = tags;
 
-/** A button that opens a form. @param {CreateProps} props */
-export function Create(props) {
+/** A button that opens a form. @param {FormButtonProps} props */
+export function FormButton(props) {
   // the first values of the fields
   const [typed, open] = useState(/** @type {Record<string, any>|undefined} */ (undefined));
   const { account } = useSession(); // the owner; known shortly after the page loads
@@ -26,7 +25,7 @@ export function Create(props) {
   ];
 }
 
-/** @param {CreateProps & {typed: Record<string, any>, close: () => void}} props */
+/** @param {FormButtonProps & {typed: Record<string, any>, close: () => void}} props */
 function Box(props) {
   const box = useRef(/** @type {HTMLDialogElement|null} */ (null));
   const [result, setResult] = useState(/** @type {any} */ (undefined));
@@ -74,7 +73,7 @@ function useSubmit(send) {
   return { errors, busy, submit };
 }
 
-/** @param {CreateProps & {typed: Record<string, any>, sent: (result: any) => void, cancel: () => void}} props */
+/** @param {FormButtonProps & {typed: Record<string, any>, sent: (result: any) => void, cancel: () => void}} props */
 function Form({ typed: first, parts, send, sent, cancel, ok, intro, label: name, stands }) {
   const [began] = useState(stands);
   const [starts] = useState(() => startsOf(parts));

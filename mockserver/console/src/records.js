@@ -31,7 +31,7 @@ export function useList(path, kind, filter, { open = '', also = [] } = {}) {
   const query = new URLSearchParams(filters).toString();
   const searches = filters.some(([name]) => name !== 'account_id'); // the page can check only the account of a record
   const key = `${path}?${query}`;
-  const pages = usePages(key);
+  const pages = useChunks(key);
   const seen = useRef(0);
   const load = () =>
     pages.load([0, seen.current].filter((n, i) => !i || n > pageSize / 2).map(n => `offset=${Math.max(0, n - ahead)}`));
@@ -55,7 +55,7 @@ export function useList(path, kind, filter, { open = '', also = [] } = {}) {
 }
 
 /** The loaded records of a list, and functions that load more. @param {string} key its route and query */
-function usePages(key) {
+function useChunks(key) {
   const [got, set] = useState(/** @type {Loaded<any>} */ ({ key, rows: null, error: '', loads: 0 }));
   const now = useRef(key);
   const busy = useRef('');
@@ -130,7 +130,7 @@ function received({ key, rows, loads }, pages, since) {
 
 /**
  * Loads the open record and the records around it, once after each load of the list.
- * @param {ReturnType<typeof usePages>} pages
+ * @param {ReturnType<typeof useChunks>} pages
  * @param {string} open
  */
 function useSought({ got, key, add }, open) {
