@@ -43,7 +43,7 @@ func TestErrorMessageFormat(t *testing.T) {
 	}
 	p.goTo("#/suppressed")
 	p.fill("form input", "not an address")
-	p.click("button", "Add").until(`/^Email: (?!.*body\.)/.test(document.querySelector('.toast')?.textContent)`)
+	p.click("button", "Add").until(`/^email: (?!.*body\.)/.test(document.querySelector('.toast')?.textContent)`)
 }
 
 // TestNoServer: without a server, the console keeps its content, shows a banner at every width, and disables all

@@ -100,7 +100,7 @@ func TestFaultTargets(t *testing.T) {
 		.map(o => o.value).toArray().join(' ') === ' DELETE GET HEAD PATCH POST'`)
 	p.do(focus(".rules li:nth-child(3) [title=Edit]"))
 	p.press("\r").says(".form label:has(:checked)", "Messages")
-	p.click(".form label", "Requests").pick("Action", "delay").click("button", "Save rule").says(".toast", "Delay_ms: is required by delay.")
+	p.click(".form label", "Requests").pick("Action", "delay").click("button", "Save rule").says(".toast", "delay_ms: is required by delay.")
 }
 
 func TestSendEvent(t *testing.T) {

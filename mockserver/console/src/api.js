@@ -97,9 +97,13 @@ function summary(status, body) {
  * @param {{where: string, msg: string}} m
  */
 function sentence({ where, msg }) {
-  const text = where.startsWith('body.') ? `${where.slice('body.'.length)}: ${msg}` : msg;
-  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+  return asSentence(where.startsWith('body.') ? `${where.slice('body.'.length)}: ${msg}` : msg);
 }
+
+/** The text as a sentence. A field name or an address at its start keeps its case. @param {string} text */
+export const asSentence = text =>
+  (/^[a-z_][\w.[\]]*:|^\S+@/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)) +
+  (/[.!?]$/.test(text) ? '' : '.');
 
 /** The errors in a response of the API. @param {string} body @returns {FieldError[]} */
 export const errorsIn = body =>

@@ -1,6 +1,6 @@
 // A button that opens a dialog with a form. Errors from the server appear next to the field that they name.
 import { h, useEffect, useId, useLayoutEffect, useRef, useState } from './vendor/preact.js';
-import { RequestError } from './api.js';
+import { RequestError, asSentence } from './api.js';
 import { useSession } from './session.js';
 import { Doing, toast } from './actions.js';
 import { FileButton, submits, Tick, usePaste } from './controls.js';
@@ -101,7 +101,7 @@ function Form({ typed: first, parts, send, sent, cancel, ok, intro, label: name,
     general.length > 0 &&
       div(
         { class: 'form-error', role: 'alert', tabindex: -1 },
-        general.map(m => p({ key: m.where + m.msg }, sentence(m))),
+        general.map(m => p({ key: m.where + m.msg }, asSentence(m.msg))),
       ),
     stands !== began &&
       !busy &&
@@ -140,10 +140,6 @@ function isAbout({ where }, x, all) {
   return where !== 'body' && !all.some(y => within(at(y), where)) && all.find(y => within(where, at(y))) === x;
 }
 
-/** An error of the server as a sentence. An address at its start keeps its case. @param {FieldError} m */
-const sentence = ({ msg }) =>
-  (/^\S+@/.test(msg) ? msg : msg.charAt(0).toUpperCase() + msg.slice(1)) + (/[.!?]$/.test(msg) ? '' : '.');
-
 /** The body without empty values. @param {Part[]} parts @param {Record<string, any>} values */
 function bodyOf(parts, values) {
   const body = {};
@@ -168,7 +164,7 @@ function Field({ part: x, value, wrong, onChange }) {
     noteId &&
     div(
       { id: noteId, class: 'note' },
-      wrong.map(m => p({ class: 'field-error', key: m.msg }, icon('warn'), sentence(m))),
+      wrong.map(m => p({ class: 'field-error', key: m.msg }, icon('warn'), asSentence(m.msg))),
       about && p({ class: 'dim' }, about),
     );
   if (x.kind === 'ticks')

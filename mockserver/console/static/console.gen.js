@@ -1324,9 +1324,9 @@ function summary(status, body2) {
   }
 }
 function sentence({ where, msg }) {
-  const text2 = where.startsWith("body.") ? `${where.slice("body.".length)}: ${msg}` : msg;
-  return text2.charAt(0).toUpperCase() + text2.slice(1) + (/[.!?]$/.test(text2) ? "" : ".");
+  return asSentence(where.startsWith("body.") ? `${where.slice("body.".length)}: ${msg}` : msg);
 }
+var asSentence = (text2) => (/^[a-z_][\w.[\]]*:|^\S+@/.test(text2) ? text2 : text2.charAt(0).toUpperCase() + text2.slice(1)) + (/[.!?]$/.test(text2) ? "" : ".");
 var errorsIn = (body2) => JSON.parse(body2).detail.map((d) => ({
   where: (d.loc ?? []).join("."),
   msg: d.msg,
@@ -1972,7 +1972,7 @@ function Form({ typed: first2, parts: parts2, send: send2, sent, cancel, ok, int
     intro,
     general.length > 0 && div4(
       { class: "form-error", role: "alert", tabindex: -1 },
-      general.map((m) => p2({ key: m.where + m.msg }, sentence2(m)))
+      general.map((m) => p2({ key: m.where + m.msg }, asSentence(m.msg)))
     ),
     stands !== began && !busy && p2({ class: "changed", role: "alert" }, icon("warn"), "The record has changed. Saving overwrites the change."),
     visible.map(
@@ -1998,7 +1998,6 @@ function isAbout({ where }, x, all) {
   if (within2(at(x), where)) return true;
   return where !== "body" && !all.some((y) => within2(at(y), where)) && all.find((y) => within2(where, at(y))) === x;
 }
-var sentence2 = ({ msg }) => (/^\S+@/.test(msg) ? msg : msg.charAt(0).toUpperCase() + msg.slice(1)) + (/[.!?]$/.test(msg) ? "" : ".");
 function bodyOf(parts2, values) {
   const body2 = {};
   for (const x of parts2) {
@@ -2025,7 +2024,7 @@ function Field2({ part: x, value, wrong: wrong2, onChange }) {
   const common = { id, name: x.name, "aria-invalid": wrong2.length ? "true" : void 0, "aria-describedby": noteId };
   const note2 = noteId && div4(
     { id: noteId, class: "note" },
-    wrong2.map((m) => p2({ class: "field-error", key: m.msg }, icon("warn"), sentence2(m))),
+    wrong2.map((m) => p2({ class: "field-error", key: m.msg }, icon("warn"), asSentence(m.msg))),
     about4 && p2({ class: "dim" }, about4)
   );
   if (x.kind === "ticks")
