@@ -73,10 +73,11 @@ func separator(line string) rune {
 	return r
 }
 
-// otherComma returns the separator of the first line if it is a semicolon, a tab or |. The
-// function found recognizes a header. otherComma splits the line at commas, and then at
-// each of the three characters. A character is possible if found then accepts a field. If
-// a comma is possible, or not exactly one of the three characters, otherComma returns 0.
+// otherComma returns the separator of the first line if it is a semicolon, a tab or |, and 0
+// otherwise. To find the separator, it splits the line at commas, and then at each of the three
+// characters. A separator is possible if one of the resulting fields is a header, for which the
+// parameter found returns true. If a comma is possible, or if several of the three characters
+// are possible, otherComma returns 0.
 func (c *csvRows) otherComma(found func(field string) bool) (comma rune) {
 	line := c.firstLine()
 	has := func(comma rune) bool {

@@ -62,11 +62,13 @@ type processLimiter struct {
 	slots map[string]*slot
 }
 
-// slot limits the lookups of one key. A caller receives from the channel free before its
-// lookup. The channel serves its receivers in order, and a receiver that stops waiting does
-// not delay the others. A rate.Limiter of golang.org/x/time does not fit for two reasons:
-// there, a caller that stops waiting delays later callers, and the interval begins when a
-// call may start instead of when its response has arrived.
+// slot limits the lookups of one key. Before a lookup, a caller receives from the slot's channel
+// "free". The channel serves its receivers in order, and a receiver that stops waiting does not
+// delay the others.
+//
+// A rate.Limiter of golang.org/x/time does not fit for two reasons. First, its callers that stop
+// waiting delay later callers. Second, its interval begins when a call may start, but the
+// platform's interval begins when it responds.
 type slot struct {
 	free  chan time.Time // while the slot is free, the earliest time of the next lookup
 	users int            // number of callers that hold the slot or wait for it

@@ -173,9 +173,9 @@ func (t *tokens) setCurrent(cached *cachedToken) {
 }
 
 // get returns a token, and calls the source if necessary. If the platform has rejected a
-// token, the caller passes it as rejected. Then get returns the result of a newer call to
-// the source than the call that returned the rejected token. Both calls may return the
-// same token. Without a source, get always returns the fixed token.
+// token, the caller passes it as rejected. Then get never returns the cached result that
+// contains this token, but the result of a later call to the source, even if the source returns
+// the same token again. Without a source, get always returns the fixed token.
 func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, error) {
 	for {
 		cached := t.current.Load()

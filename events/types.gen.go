@@ -594,7 +594,7 @@ type SystemActionType string
 
 // TransactionalBounce is the data of Email.Bounced for an email sent with the deprecated `POST /emails`.
 //
-// Read `bounce` and `transactional_email`. The fields described as a "Flat copy" are an older copy of their values.
+// Read `bounce` and `transactional_email`. The fields described as a "Flat copy" repeat these values in an older form.
 type TransactionalBounce struct {
 	// The response of the receiving server.
 	Bounce BounceDetail `json:"bounce"`

@@ -24,7 +24,8 @@ import (
 
 // TestStore runs a subtest for each rule of [mailroom.Store], and then simulates two processes with one
 // [mailroom.Room] each. To simulate several processes, it calls newStore several times. Each call must return another
-// store with the same data. The data may contain other items, because each subtest uses its own kind.
+// store with the same data. The store need not be empty, because each subtest stores items of a new kind
+// and ignores all others.
 func TestStore(t *testing.T, newStore func(t *testing.T) mailroom.Store) {
 	t.Helper()
 	for _, r := range rules {

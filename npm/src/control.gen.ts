@@ -475,7 +475,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Performs one action on several messages: - Select the messages by `ids` or by the parameters. If a request has both, the action fails for each message that does not match the parameters. The action `restore` requires `ids`, because the outbox does not contain deleted messages. - With `percent`, the server chooses this share of the messages at random. With the same seed and order of calls, it chooses the messages at the same positions in the list. - The other fields, such as `category`, are the fields of the single action. A field that the action does not read is an error. */
+        /** Performs one action on several messages: - Select the messages by `ids` or by the parameters. If a request has both, the action fails for each message that does not match the parameters. The action `restore` requires `ids`, because the outbox does not contain deleted messages. - With `percent`, the server chooses this share of the messages at random. With the same seed and order of calls, it chooses the messages at the same positions in the list. - The other fields, such as `category`, are the fields of the [route for one message](#post-_mockoutboxidbounce). A field that the action does not read is an error. */
         post: operations["postOutboxActions"];
         delete?: never;
         options?: never;
@@ -782,7 +782,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a request again, with an access token of the same user and the same permissions, or without a token if no such token exists. Fault rules, rate limits and the request log apply to the new request, whose record is the response. The route returns 204 if the connection was lost, and 409 if the log contains only the beginning of the original body. */
+        /** Sends a request again, with an access token of the same user and the same permissions, or without a token if no such token exists. Fault rules, rate limits and the request log apply to the new request, whose record is the response. The route returns 204 if a fault rule closes the new connection, and 409 if the log contains only the beginning of the original body. */
         post: operations["postRequestsIdResend"];
         delete?: never;
         options?: never;

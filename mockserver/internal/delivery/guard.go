@@ -148,15 +148,18 @@ func metadata4(addr netip.Addr) bool {
 	return false
 }
 
-// embedded4 returns the IPv4 addresses that a gateway or tunnel may derive from an IPv6
-// address. Network operators choose their own prefixes, so embedded4 ignores the prefix. It
+// embedded4 returns the IPv4 addresses that an IPv6 address may contain, because a gateway or
+// tunnel can forward a request to such an IPv4 address. The prefix does not show whether an
+// address contains one, because network operators choose their own prefixes. Therefore, embedded4
 // returns the four bytes at each position where an IPv4 address can be:
 //
-//   - after 2 bytes, in 6to4 addresses (RFC 3056) and in fd00:a9fe:a9fe::1 (Akamai)
+//   - after 2 bytes, in 6to4 addresses (RFC 3056)
 //   - after 4, 5, 6, 7, 8 or 12 bytes, in translated addresses (RFC 6052), whose ninth byte
 //     is not part of the IPv4 address and is skipped
-//   - at the end, in IPv4-mapped and IPv4-compatible addresses, in fd00:c1::a9fe:a9fe
-//     (Oracle) and in fe80::a9fe:a9fe (OpenStack)
+//   - at the end, in IPv4-mapped and IPv4-compatible addresses
+//
+// These positions also find 169.254.169.254 in the addresses of metadata services:
+// fd00:a9fe:a9fe::1 (Akamai), fd00:c1::a9fe:a9fe (Oracle) and fe80::a9fe:a9fe (OpenStack).
 func embedded4(addr netip.Addr) []netip.Addr {
 	b := addr.As16()
 	without := append(append([]byte{}, b[:8]...), b[9:]...)
