@@ -954,7 +954,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Waits for background work in the application or the mock server: - With `for`, the route responds when `count` messages, deliveries, requests or events match the filters. - Without `for`, it returns 204 when no campaign or delivery is due or in progress. - With `drain`, it returns 204 when every delivery has succeeded or failed permanently, or immediately 409 if it would wait for a frozen clock. After the timeout, the route returns 504. To wait for more than one minute, repeat the request. With `account_id`, the route ignores the work and records of other accounts. Fields of the body override query parameters. */
+        /** Waits for background work in the application or the mock server: - With `for`, the route responds when `count` messages, deliveries, requests or events match the filters. - Without `for`, it returns 204 when no campaign or delivery is due or in progress. - With `drain`, it returns 204 when every delivery has succeeded or failed permanently. If it would have to wait for a frozen clock, it immediately returns 409. After the timeout, the route returns 504. To wait for more than one minute, repeat the request. With `account_id`, the route ignores the work and records of other accounts. Fields of the body override query parameters. */
         post: operations["postWait"];
         delete?: never;
         options?: never;
