@@ -1,4 +1,4 @@
-// The first steps: code in four languages that sends an email to this server.
+// The first steps: programs in four languages that send an email to this server.
 import { h, useState } from './vendor/preact.js';
 import { base, call } from './api.js';
 import { ofAccount, useSession } from './session.js';
@@ -6,7 +6,7 @@ import { attempt, Doing } from './actions.js';
 import { Choice, same } from './controls.js';
 import { Copy } from './copy.js';
 import { code, icon, press, tags } from './elements.js';
-import { quote } from './programs.js';
+import { goString, quote, withSDK } from './programs.js';
 const { div, h2, p } = tags;
 
 const mail = {
@@ -15,40 +15,41 @@ const mail = {
   content: { subject: 'Hello', text: 'It works.' },
 };
 
-/** @type {Record<string, (url: string, token: string) => string>} */
+/** @type {Record<string, (token: string) => string>} */
 const snippets = {
-  curl: (url, token) =>
-    `curl ${url}/v2/emails \\\n  -H ${quote('Authorization: Bearer ' + token)} \\\n  --json ${quote(JSON.stringify(mail))}`,
-  Python: (url, token) => `import json, urllib.request
+  curl: token =>
+    `curl ${base}/v2/emails \\\n  -H ${quote('Authorization: Bearer ' + token)} \\\n  --json ${quote(JSON.stringify(mail))}`,
+  Python: token => `import json, urllib.request
 
 request = urllib.request.Request(
-    "${url}/v2/emails",
+    "${base}/v2/emails",
     json.dumps(${JSON.stringify(mail)}).encode(),
     {"Authorization": ${JSON.stringify('Bearer ' + token)}, "Content-Type": "application/json"},
 )
 print(urllib.request.urlopen(request).read().decode())`,
-  Node: (url, token) => `const response = await fetch("${url}/v2/emails", {
+  Node: token => `const response = await fetch("${base}/v2/emails", {
   method: "POST",
   headers: { "Authorization": ${JSON.stringify('Bearer ' + token)}, "Content-Type": "application/json" },
   body: JSON.stringify(${JSON.stringify(mail)}),
 });
 console.log(await response.json());`,
-  Go: (url, token) => `c, err := client.New(client.Config{BaseURL: "${url}", Token: ${JSON.stringify(token)}})
-if err != nil {
-	log.Fatal(err)
-}
-email, err := c.Emails.Send(ctx, client.EmailSubmission{
-	Email:   "${mail.email}",
-	Sender:  client.Sender{Email: "${mail.sender.email}"},
-	Content: client.EmailContent{Subject: "${mail.content.subject}", Text: "${mail.content.text}"},
-})`,
+  Go: token =>
+    withSDK({
+      token: goString(token),
+      call: `Emails.Send(context.Background(), client.EmailSubmission{
+		To:      ${goString(mail.email)},
+		Sender:  client.Sender{Email: ${goString(mail.sender.email)}},
+		Content: client.EmailContent{Subject: ${goString(mail.content.subject)}, Text: ${goString(mail.content.text)}},
+	})`,
+      result: true,
+    }),
 };
 
 /** The first steps, which an empty inbox shows. */
 export function First() {
   const { info, account } = useSession();
   const [language, speak] = useState('curl');
-  const text = snippets[language](base, info?.default_token ?? 'TOKEN');
+  const text = snippets[language](info?.default_token ?? 'TOKEN');
   const send = () =>
     attempt(
       () => call('POST', ofAccount('/v2/emails'), mail),

@@ -77,7 +77,7 @@ console.log(response.status, await response.text());
 };
 
 /** Text as a Go string. Go rejects half of a surrogate pair and a byte order mark. @param {string} text */
-const goString = text =>
+export const goString = text =>
   JSON.stringify(text.replaceAll(/\p{Cs}/gu, '\ufffd'))
     .split(unseen)
     .map((s, i) => (i % 2 ? '\\u' + s.charCodeAt(0).toString(16).padStart(4, '0') : s))
@@ -230,32 +230,39 @@ export async function goOf(r) {
       body: r.body ?? '',
     });
   const { method, typed, body, set, args } = made;
-  const result = o.go.result;
-  const imports = [
-    'context',
-    typed && 'encoding/json',
-    result && 'fmt',
-    'log',
-    'os',
-    args.some(v => v.startsWith('time.')) && 'time',
-  ].filter(Boolean);
-  const fields = set.map(name => `\tbody.${name} = true\n`).join('');
-  const given = ['context.Background()', ...args].join(', ');
-  const fails = ' err != nil {\n\t\tlog.Fatal(err)\n\t}\n';
-  return `package main
+  return withSDK({
+    token: 'os.Getenv("TOKEN")',
+    imports: [typed && 'encoding/json', 'os', args.some(v => v.startsWith('time.')) && 'time'],
+    before: [
+      typed && `	var body client.${typed}\n	if err := json.Unmarshal([]byte(${literal(body)}), &body);${fails}`,
+      ...set.map(name => `\tbody.${name} = true\n`),
+    ].join(''),
+    call: `${method}(${['context.Background()', ...args].join(', ')})`,
+    result: o.go.result,
+  });
+}
+
+/** What a Go program does with an error. */
+const fails = ' err != nil {\n\t\tlog.Fatal(err)\n\t}\n';
+
+/**
+ * A Go program that calls the SDK.
+ * @param {{token: string, imports?: (string|false)[], before?: string, call: string, result: boolean}} parts in Go: before
+ *   are lines before the call, and result reports whether the call returns one
+ */
+export const withSDK = ({ token, imports = [], before = '', call, result }) => `package main
 
 import (
-${imports.map(name => `\t"${name}"\n`).join('')}
+${['context', result && 'fmt', 'log', ...imports]
+  .filter(Boolean)
+  .sort()
+  .map(name => `\t"${name}"\n`)
+  .join('')}
 	"example.com/emailplatform/client"
 )
 
 func main() {
-	c, err := client.New(client.Config{BaseURL: ${goString(base)}, Token: os.Getenv("TOKEN")})
-	if${fails}${
-    typed &&
-    `	var body client.${typed}
-	if err := json.Unmarshal([]byte(${literal(body)}), &body);${fails}`
-  }${fields}	${result ? 'result, err :=' : 'err ='} c.${method}(${given})
+	c, err := client.New(client.Config{BaseURL: ${goString(base)}, Token: ${token}})
+	if${fails}${before}	${result ? 'result, err :=' : 'err ='} c.${call}
 	if${fails}${result ? '	fmt.Printf("%+v\\n", result)\n' : ''}}
 `;
-}

@@ -4332,34 +4332,33 @@ async function goOf(r) {
       body: r.body ?? ""
     });
   const { method, typed, body: body2, set: set2, args } = made;
-  const result = o.go.result;
-  const imports = [
-    "context",
-    typed && "encoding/json",
-    result && "fmt",
-    "log",
-    "os",
-    args.some((v) => v.startsWith("time.")) && "time"
-  ].filter(Boolean);
-  const fields2 = set2.map((name4) => `	body.${name4} = true
-`).join("");
-  const given = ["context.Background()", ...args].join(", ");
-  const fails = " err != nil {\n		log.Fatal(err)\n	}\n";
-  return `package main
+  return withSDK({
+    token: 'os.Getenv("TOKEN")',
+    imports: [typed && "encoding/json", "os", args.some((v) => v.startsWith("time.")) && "time"],
+    before: [
+      typed && `	var body client.${typed}
+	if err := json.Unmarshal([]byte(${literal(body2)}), &body);${fails}`,
+      ...set2.map((name4) => `	body.${name4} = true
+`)
+    ].join(""),
+    call: `${method}(${["context.Background()", ...args].join(", ")})`,
+    result: o.go.result
+  });
+}
+var fails = " err != nil {\n		log.Fatal(err)\n	}\n";
+var withSDK = ({ token, imports = [], before = "", call: call2, result }) => `package main
 
 import (
-${imports.map((name4) => `	"${name4}"
+${["context", result && "fmt", "log", ...imports].filter(Boolean).sort().map((name4) => `	"${name4}"
 `).join("")}
 	"example.com/emailplatform/client"
 )
 
 func main() {
-	c, err := client.New(client.Config{BaseURL: ${goString(base)}, Token: os.Getenv("TOKEN")})
-	if${fails}${typed && `	var body client.${typed}
-	if err := json.Unmarshal([]byte(${literal(body2)}), &body);${fails}`}${fields2}	${result ? "result, err :=" : "err ="} c.${method}(${given})
+	c, err := client.New(client.Config{BaseURL: ${goString(base)}, Token: ${token}})
+	if${fails}${before}	${result ? "result, err :=" : "err ="} c.${call2}
 	if${fails}${result ? '	fmt.Printf("%+v\\n", result)\n' : ""}}
 `;
-}
 
 // src/signature.js
 var { div: div13, input: input5, label: label5, p: p9 } = tags;
@@ -5739,37 +5738,37 @@ var mail = {
   content: { subject: "Hello", text: "It works." }
 };
 var snippets = {
-  curl: (url, token) => `curl ${url}/v2/emails \\
+  curl: (token) => `curl ${base}/v2/emails \\
   -H ${quote("Authorization: Bearer " + token)} \\
   --json ${quote(JSON.stringify(mail))}`,
-  Python: (url, token) => `import json, urllib.request
+  Python: (token) => `import json, urllib.request
 
 request = urllib.request.Request(
-    "${url}/v2/emails",
+    "${base}/v2/emails",
     json.dumps(${JSON.stringify(mail)}).encode(),
     {"Authorization": ${JSON.stringify("Bearer " + token)}, "Content-Type": "application/json"},
 )
 print(urllib.request.urlopen(request).read().decode())`,
-  Node: (url, token) => `const response = await fetch("${url}/v2/emails", {
+  Node: (token) => `const response = await fetch("${base}/v2/emails", {
   method: "POST",
   headers: { "Authorization": ${JSON.stringify("Bearer " + token)}, "Content-Type": "application/json" },
   body: JSON.stringify(${JSON.stringify(mail)}),
 });
 console.log(await response.json());`,
-  Go: (url, token) => `c, err := client.New(client.Config{BaseURL: "${url}", Token: ${JSON.stringify(token)}})
-if err != nil {
-	log.Fatal(err)
-}
-email, err := c.Emails.Send(ctx, client.EmailSubmission{
-	Email:   "${mail.email}",
-	Sender:  client.Sender{Email: "${mail.sender.email}"},
-	Content: client.EmailContent{Subject: "${mail.content.subject}", Text: "${mail.content.text}"},
-})`
+  Go: (token) => withSDK({
+    token: goString(token),
+    call: `Emails.Send(context.Background(), client.EmailSubmission{
+		To:      ${goString(mail.email)},
+		Sender:  client.Sender{Email: ${goString(mail.sender.email)}},
+		Content: client.EmailContent{Subject: ${goString(mail.content.subject)}, Text: ${goString(mail.content.text)}},
+	})`,
+    result: true
+  })
 };
 function First() {
   const { info, account: account2 } = useSession();
   const [language, speak] = useState("curl");
-  const text2 = snippets[language](base, info?.default_token ?? "TOKEN");
+  const text2 = snippets[language](info?.default_token ?? "TOKEN");
   const send2 = () => attempt(
     () => call("POST", ofAccount("/v2/emails"), mail),
     () => ["Test email sent."]
