@@ -5,7 +5,11 @@ import (
 	"time"
 )
 
-// workFunc handles the item with the key, or any due item if key is "".
+// workFunc handles the item with the key, or any due item if key is "". The wait is:
+//
+//   - 0 if workFunc handled an item
+//   - noWork if it found no item to handle
+//   - positive if it must not handle the item before this time has passed
 type workFunc func(ctx context.Context, key string) (wait time.Duration, err error)
 
 // runLoop calls work until the Room is closed. If work handled an item, runLoop calls it again

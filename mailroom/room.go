@@ -121,7 +121,10 @@ func (r *Room) Work(ctx context.Context, kind, key string) (wait time.Duration, 
 	default:
 		err = fmt.Errorf("mailroom: Work does not handle items of the kind %q", kind)
 	}
-	return max(wait, 0), err
+	if wait == noWork {
+		wait = 0
+	}
+	return wait, err
 }
 
 // waitConnected waits until the list and the webhook exist.
