@@ -83,14 +83,14 @@ func (s *storeTx) putOutcome(key string, m mailValue) {
 		Reason: m.State, Address: normalizeAddress(m.Submission.To), Key: key, EmailID: m.EmailID, Detail: m.Detail, Time: time.Now(),
 	}
 	if m.State == Unknown {
-		s.opts.Logger.WarnContext(s.ctx, "mailroom: email outcome unknown", "key", key, "error", m.Detail)
+		s.room.opts.Logger.WarnContext(s.ctx, "mailroom: email outcome unknown", "key", key, "error", m.Detail)
 		u := Unresolved{key, m.Submission.To, m.Started, m.Detail}
 		s.put(Item{Kind: kindUnknown, Key: key, Ref: unknownRef, Due: m.Started, Value: encode(u)})
 	} else {
 		s.delete(kindUnknown, key)
 		m.Submission = nil
-		if s.opts.KeepSent > 0 {
-			due = time.Now().Add(s.opts.KeepSent)
+		if s.room.opts.KeepSent > 0 {
+			due = time.Now().Add(s.room.opts.KeepSent)
 		}
 	}
 	s.putMail(key, due, m)

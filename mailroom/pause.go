@@ -42,7 +42,7 @@ func (s *storeTx) sendDelay(now time.Time) time.Duration {
 	if left := p.Until.Sub(now); left > 0 {
 		return map[mode]time.Duration{modePaused: left, modeProbing: probePollInterval}[p.Mode]
 	}
-	s.putPause(pauseValue{Mode: modeProbing, Until: now.Add(s.lease()), Since: now, Failures: p.Failures})
+	s.putPause(pauseValue{Mode: modeProbing, Until: now.Add(s.room.lease()), Since: now, Failures: p.Failures})
 	return 0
 }
 
@@ -89,9 +89,9 @@ func (s *storeTx) updatePause(started time.Time, sendErr error) {
 	case success:
 		p = pauseValue{Mode: modeNormal, Until: now.Add(successValidity), Since: p.Since}
 	case !concernsOneEmail(sendErr):
-		d := s.pauseDuration(p.Failures+1, sendErr)
+		d := s.room.pauseDuration(p.Failures+1, sendErr)
 		p = pauseValue{Mode: modePaused, Until: now.Add(d), Since: now, Failures: p.Failures + 1}
-		s.opts.Logger.WarnContext(s.ctx, "mailroom: sending paused", "pause", d, "error", sendErr)
+		s.room.opts.Logger.WarnContext(s.ctx, "mailroom: sending paused", "pause", d, "error", sendErr)
 	case p.Mode == modeProbing:
 		p.Until = now
 	}

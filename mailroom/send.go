@@ -91,7 +91,7 @@ func (s *storeTx) claim(it Item, m *mailValue) (wait time.Duration) {
 		return wait
 	} else {
 		m.State, m.Attempt, m.Started, m.FirstStarted = sending, rand.Text(), start, cmp.Or(m.FirstStarted, start)
-		s.putMail(key, start.Add(s.lease()), *m)
+		s.putMail(key, start.Add(s.room.lease()), *m)
 	}
 	s.delete(kindSend, key)
 	return 0

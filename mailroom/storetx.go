@@ -11,16 +11,16 @@ import (
 // storeTx is a transaction of the Room's store. It keeps the first error. After an error, its
 // methods do nothing, and the transaction is rolled back.
 type storeTx struct {
-	*Room
-	ctx context.Context
-	tx  Tx
-	err error
+	room *Room
+	ctx  context.Context
+	tx   Tx
+	err  error
 }
 
 // update calls f in a transaction, and returns the error that storeTx keeps.
 func (r *Room) update(ctx context.Context, f func(s *storeTx)) error {
 	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
-		s := &storeTx{Room: r, ctx: ctx, tx: tx}
+		s := &storeTx{room: r, ctx: ctx, tx: tx}
 		f(s)
 		return s.err
 	})
@@ -64,7 +64,7 @@ func withDueItem[T any](ctx context.Context, r *Room, kind, key string, f func(s
 // postponeInvalid delays an item that cannot be decoded, so it does not block others.
 func (s *storeTx) postponeInvalid(it Item, err error) {
 	it.Due = time.Now().Add(time.Hour)
-	s.opts.Logger.ErrorContext(s.ctx, "mailroom: item not decoded", "again", it.Due, "error", err)
+	s.room.opts.Logger.ErrorContext(s.ctx, "mailroom: item not decoded", "again", it.Due, "error", err)
 	s.put(it)
 }
 
@@ -121,8 +121,8 @@ func (s *storeTx) getOrInsert(it Item) (_ Item, inserted bool) {
 }
 
 func (s *storeTx) wake(it Item) {
-	if w := s.wakeups[it.Kind]; w != nil && !it.Due.After(time.Now()) {
-		s.store.AfterCommit(s.ctx, w.wake)
+	if w := s.room.wakeups[it.Kind]; w != nil && !it.Due.After(time.Now()) {
+		s.room.store.AfterCommit(s.ctx, w.wake)
 	}
 }
 

@@ -71,7 +71,7 @@ func (s *storeTx) resolveByLookup(id string, email client.Email) (key string, in
 	}
 	var matches []string
 	for _, it := range candidates {
-		if m := valueOf[mailValue](s, it); m.Submission != nil && s.matches(m, email) {
+		if m := valueOf[mailValue](s, it); m.Submission != nil && s.room.matches(m, email) {
 			matches = append(matches, it.Key)
 			inProgress = inProgress || m.State == sending
 		}

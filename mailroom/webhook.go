@@ -57,9 +57,9 @@ func (r *Room) ensureWebhook(ctx context.Context) error {
 	}
 	err = r.update(ctx, func(s *storeTx) {
 		for _, h := range old {
-			s.getOrInsert(s.hookItem(h.ID))
+			s.getOrInsert(s.room.hookItem(h.ID))
 		}
-		s.put(s.hookItem(current.ID))
+		s.put(s.room.hookItem(current.ID))
 	})
 	if r.webhookID = current.ID; err != nil || r.webhookHandler != nil {
 		return err

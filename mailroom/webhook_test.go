@@ -97,7 +97,7 @@ func TestLongWebhookID(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()
 		id := strings.Repeat("1", maxKeyBytes+1)
-		require.NoError(t, f.room.update(t.Context(), func(s *storeTx) { s.getOrInsert(s.hookItem(id)) }))
+		require.NoError(t, f.room.update(t.Context(), func(s *storeTx) { s.getOrInsert(s.room.hookItem(id)) }))
 		time.Sleep(9 * time.Hour)
 		request := slices.ContainsFunc(f.platform.Requests(), func(r mockserver.Request) bool {
 			return r.Path == "/webhooks/"+id+"/archive"
