@@ -15,7 +15,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestSignature: the console explains how a pasted signature or secret differs from the correct one.
+// TestSignature: the console explains how a pasted signature or secret differs from the correct one. Its shell command
+// computes the signature.
 func TestSignature(t *testing.T) {
 	w := newWorld(t)
 	hook := w.subscribe("/hook", "Contact.Added")
@@ -36,6 +37,8 @@ func TestSignature(t *testing.T) {
 	} {
 		p.fill("#"+tt.field, tt.typed).says("#"+tt.field+"-verdict", tt.verdict)
 	}
+	p.click(".detail button", "Show")
+	p.equal(w.execute("curl", eval[string](p, `document.querySelector('.detail .code').textContent`)), d.Signature)
 }
 
 func TestSuppressed(t *testing.T) {

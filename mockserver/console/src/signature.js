@@ -78,7 +78,7 @@ export function Signature({ d }) {
   const hash = d.hash_function ?? 'sha256';
   const token = useSession().info?.token_required ? " -H 'Authorization: Bearer TOKEN'" : '';
   const shell = (/** @type {string} */ key) =>
-    `curl -fsS${token} ${location.origin}${href(`/deliveries/${d.id}/body`)} |\n  openssl dgst -${hash} -hmac ${quote(key)} -binary | base64 -w0`;
+    `curl -fsS${token} ${location.origin}${href(`/deliveries/${d.id}/body`)} |\n  openssl dgst -${hash} -hmac ${quote(key)} -binary | openssl base64 -A`;
   const masked = shown ? (d.secret ?? '') : '•'.repeat(18);
   return div(
     { class: 'stack' },

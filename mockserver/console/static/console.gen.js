@@ -4415,7 +4415,7 @@ function Signature({ d }) {
   const hash = d.hash_function ?? "sha256";
   const token = useSession().info?.token_required ? " -H 'Authorization: Bearer TOKEN'" : "";
   const shell2 = (key2) => `curl -fsS${token} ${location.origin}${href(`/deliveries/${d.id}/body`)} |
-  openssl dgst -${hash} -hmac ${quote(key2)} -binary | base64 -w0`;
+  openssl dgst -${hash} -hmac ${quote(key2)} -binary | openssl base64 -A`;
   const masked = shown3 ? d.secret ?? "" : "•".repeat(18);
   return div13(
     { class: "stack" },
