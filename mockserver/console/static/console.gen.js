@@ -5712,6 +5712,78 @@ function Settings({ seed, lookup, change }) {
   );
 }
 
+// src/focus.js
+function useFocusBack() {
+  useEffect(() => {
+    let tabbed = false;
+    let left = (
+      /** @type {HTMLElement|null} */
+      null
+    );
+    let copying = false;
+    const f = (e) => {
+      tabbed = e.key === "Tab";
+      const selected = e.target === document.body && getSelection()?.isCollapsed !== false;
+      if ((e.key === "Control" || e.key === "Meta") && left?.isConnected && selected) {
+        copying = true;
+        left.focus();
+      }
+    };
+    const back = () => setTimeout(() => {
+      const frame = (
+        /** @type {HTMLElement|null} */
+        document.activeElement
+      );
+      if (tabbed || !frame?.matches("iframe")) return;
+      if (copying)
+        return void setTimeout(() => {
+          copying = false;
+          back();
+        }, 3e3);
+      left = frame;
+      frame.blur();
+    });
+    addEventListener("keydown", f);
+    addEventListener("blur", back);
+    return () => {
+      removeEventListener("keydown", f);
+      removeEventListener("blur", back);
+    };
+  }, []);
+}
+function moveTo(step2) {
+  const rows2 = (
+    /** @type {HTMLAnchorElement[]} */
+    [...document.querySelectorAll(".rows a")]
+  );
+  const focused = rows2.findIndex((r) => r === document.activeElement);
+  const now2 = focused >= 0 && step2 ? focused : rows2.findIndex((r) => r.getAttribute("aria-current") === "true");
+  const top = () => document.querySelector(".rows")?.getBoundingClientRect().top ?? 0;
+  const row10 = now2 < 0 ? rows2.find((r) => r.getBoundingClientRect().top >= top()) : rows2[Math.min(rows2.length - 1, Math.max(0, now2 + step2))];
+  if (!row10) return;
+  if (step2) go(row10.hash);
+  row10.focus({ preventScroll: true });
+  row10.scrollIntoView({ block: "nearest" });
+}
+var row7 = (hash) => (
+  /** @type {HTMLAnchorElement[]} */
+  [...document.querySelectorAll(".rows a")].find((r) => within(r.hash, hash))
+);
+function useReturn(place, id) {
+  const before = useRef(
+    /** @type {{place: object, id?: string}} */
+    { place, id }
+  );
+  useLayoutEffect(() => {
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [place]);
+  useLayoutEffect(() => {
+    const left = before.current;
+    if (narrow() && left?.id && !id && left.place === place) row7(`#/${place.id}/${left.id}`)?.focus();
+    before.current = { place, id };
+  }, [place, id]);
+}
+
 // src/checks.js
 var { li: li9, span: span19, ul: ul8 } = tags;
 var useChecks = (id) => useFetch(`/outbox/${id}/checks`, []);
@@ -6066,7 +6138,7 @@ var marks = (m) => (
     [m.unsubscribed || m.global_unsubscribed, "exit", m.global_unsubscribed ? "unsubscribed from all" : "unsubscribed"]
   ].filter(([on]) => on).map(([, sign, title]) => span22({ class: "mark", title, key: sign }, icon(sign, title)))
 );
-var row7 = (m, current, unread2) => a14(
+var row8 = (m, current, unread2) => a14(
   { href: link(`inbox/${m.id}`), "aria-current": current ? "true" : void 0, class: unread2 ? "unread" : "" },
   span22(
     { class: "line" },
@@ -6137,7 +6209,7 @@ function Inbox({ id, tab }) {
         tall: true,
         none: createElement(First, {}),
         select: { selection, name: (m) => `${m.subject} to ${m.to}` },
-        row: (m, current, n) => row7(m, current, unread2.is(m, n))
+        row: (m, current, n) => row8(m, current, unread2.is(m, n))
       }),
       createElement(Selected, {
         selection,
@@ -6386,8 +6458,113 @@ var history2 = (m) => ol3(
   )
 );
 
+// src/keys.js
+var { button: button12, dd: dd2, dialog: dialog2, div: div23, dl: dl2, dt: dt2, form: form5, h2: h27, kbd: kbd3 } = tags;
+var shortcuts = (places3) => [
+  [["j", "k"], "select the next or previous item"],
+  [["Enter"], "open the selected item"],
+  [["Esc"], "back to the list"],
+  [["/"], "filter"],
+  [["1", "…", "6"], "tabs of the open item"],
+  [["o", "c"], "simulate an open or a click"],
+  [["b", "s"], "simulate a bounce or a spam report at once"],
+  [["u"], "simulate an unsubscribe"],
+  [["Delete"], "delete"],
+  [["x"], "select the item"],
+  [["z"], "undo"],
+  [["Ctrl", "V"], "import addresses or compare a signature"],
+  [["Ctrl", "Enter"], "submit the form"],
+  [["p"], "pause and resume"],
+  ...places3.map((p24) => (
+    /** @type {[string[], string]} */
+    [["g", p24.key], p24.title]
+  )),
+  [["?"], "this help"]
+];
+var Help = ({ places: places3, box, on, setOn }) => dialog2(
+  { ref: box, class: "help", "aria-labelledby": "help-title" },
+  h27({ id: "help-title", tabindex: -1, autofocus: true }, "Keyboard shortcuts"),
+  dl2(
+    shortcuts(places3).map(
+      ([keys, what3]) => div23({ key: what3 }, dt2(keys.map((k) => k === "…" ? " … " : kbd3(k))), dd2(what3))
+    )
+  ),
+  form5(
+    { method: "dialog" },
+    createElement(Tick, { label: "Enable single-key shortcuts", checked: on, onChange: setOn }),
+    button12({ class: "button main" }, "Close")
+  )
+);
+var find = (selector) => document.querySelector(selector);
+var commands = {
+  j: () => moveTo(1),
+  k: () => moveTo(-1),
+  x: () => {
+    const focused = document.activeElement;
+    const hash = focused?.matches(".rows a") ? (
+      /** @type {HTMLAnchorElement} */
+      focused.hash
+    ) : location.hash;
+    row7(hash)?.parentElement?.querySelector("input")?.click();
+  },
+  z: () => find(".toast button")?.click(),
+  p: () => pause(!live.paused),
+  "/": () => find("#filter")?.focus(),
+  "?": (help) => help.current?.showModal()
+};
+function commandOf(places3, key2, leads) {
+  const place = leads && places3.find((p24) => p24.key === key2);
+  if (place) return () => location.hash = "#/" + place.id;
+  const tab = /^[1-9]$/.test(key2) && document.querySelectorAll(".detail [role=tab]")[Number(key2) - 1];
+  const button15 = `[data-key=${CSS.escape(key2)}]:enabled`;
+  const pressed = tab || find(".selected " + button15) || find(".detail " + button15);
+  if (pressed) return () => (
+    /** @type {HTMLElement} */
+    pressed.click()
+  );
+  return Object.hasOwn(commands, key2) && commands[key2];
+}
+function useKeys(places3, help, on) {
+  const now2 = useRef(on);
+  now2.current = on;
+  useEffect(() => {
+    let leader = 0;
+    const f = (e) => {
+      const target2 = (
+        /** @type {HTMLElement} */
+        e.target
+      );
+      const typing = target2.closest(fields);
+      if (find("dialog[open], :popover-open")) return;
+      if (e.key === "Escape") {
+        if (typing) return target2.blur();
+        const clear = find(".selected .clear");
+        return clear ? clear.click() : moveTo(0);
+      }
+      const opens = e.key === "Enter" && target2.matches(".rows a");
+      if (opens && within(
+        /** @type {HTMLAnchorElement} */
+        target2.hash,
+        location.hash
+      )) {
+        e.preventDefault();
+        return (find(".detail article h2") ?? find(".detail"))?.focus();
+      }
+      if (!now2.current || typing || e.ctrlKey || e.metaKey || e.altKey) return;
+      const command = commandOf(places3, e.key, Date.now() - leader < 1e3);
+      leader = 0;
+      if (command) command(help);
+      else if (e.key === "g") leader = Date.now();
+      else return;
+      e.preventDefault();
+    };
+    addEventListener("keydown", f);
+    return () => removeEventListener("keydown", f);
+  }, []);
+}
+
 // src/overview.js
-var { a: a15, caption, details: details2, div: div23, h2: h27, li: li11, p: p20, section: section6, span: span23, strong: strong11, summary: summary3, table: table4, tbody: tbody4, td: td4, th: th4, thead: thead3, tr: tr4, ul: ul10 } = tags;
+var { a: a15, caption, details: details2, div: div24, h2: h28, li: li11, p: p20, section: section6, span: span23, strong: strong11, summary: summary3, table: table4, tbody: tbody4, td: td4, th: th4, thead: thead3, tr: tr4, ul: ul10 } = tags;
 var spans = [
   ["", "hour", 60, "1 h"],
   ["6h", "6 hours", 360, "6 h"],
@@ -6412,7 +6589,7 @@ function Overview() {
   });
   return createElement(Page, {
     title: "Overview",
-    children: div23(
+    children: div24(
       { class: "overview" },
       status,
       !status && view && [untouched(view) && createElement(First, {}), createElement(Counted, { view })],
@@ -6490,12 +6667,12 @@ function Timeline({ view, minutes, words: words2, pick }) {
   const happened = all.filter((x) => x.messages || x.events || x.attempts);
   return section6(
     { class: "card timeline", "aria-labelledby": "timeline" },
-    div23({ class: "title" }, h27({ id: "timeline" }, "The last " + words2), pick),
+    div24({ class: "title" }, h28({ id: "timeline" }, "The last " + words2), pick),
     series("Messages", "messages", all, each, words2),
     series("Events", "events", all, each, words2),
     series("Attempts", "attempts", all, each, words2),
-    div23({ class: "axis dim num" }, span23(clock2(all[0].from)), span23(clock2(all[columns / 2].from)), span23("now")),
-    div23(
+    div24({ class: "axis dim num" }, span23(clock2(all[0].from)), span23(clock2(all[columns / 2].from)), span23("now")),
+    div24(
       { class: "foot-note" },
       each === 1 ? "Each bar is one minute of the virtual clock." : `Each bar is ${each} minutes of the virtual clock.`,
       " ",
@@ -6503,7 +6680,7 @@ function Timeline({ view, minutes, words: words2, pick }) {
     ),
     details2(
       summary3("As a table"),
-      happened.length ? div23(
+      happened.length ? div24(
         { class: "scroll", tabindex: 0, role: "region", "aria-label": "Activity as a table" },
         table4(
           { class: "table" },
@@ -6537,7 +6714,7 @@ function series(title, name4, all, each, words2) {
   const sum = all.reduce((n, x) => n + x[name4], 0);
   const most5 = Math.max(...all.map((x) => x[name4]));
   const failed = (x) => name4 === "attempts" ? x.failed : 0;
-  return div23(
+  return div24(
     { class: "series", key: name4 },
     span23({ class: "name" }, strong11(title), span23({ class: "dim num" }, num(sum))),
     createElement(Bars, {
@@ -6553,7 +6730,7 @@ function series(title, name4, all, each, words2) {
 }
 var WaitingList = ({ all }) => section6(
   { class: "card waiting", "aria-labelledby": "waiting" },
-  h27({ id: "waiting" }, "Pending work"),
+  h28({ id: "waiting" }, "Pending work"),
   all.length ? ul10(
     { class: "waits" },
     all.map((w, n) => createElement(Row, { key: `${w.why} ${w.webhook_id ?? w.url ?? w.campaign_id ?? w.list_id} ${n}`, w }))
@@ -6574,7 +6751,7 @@ function Row({ w }) {
   return li11(
     { class: tone2 },
     icon(sign),
-    div23({ class: "about" }, what2(w), p20({ class: "dim" }, why)),
+    div24({ class: "about" }, what2(w), p20({ class: "dim" }, why)),
     until && span23({ class: "until" }, "in ", createElement(Countdown, { to: until })),
     until && createElement(AdvanceTo, { to: until, label: "Clock" })
   );
@@ -6593,13 +6770,13 @@ function what2(w) {
 }
 
 // src/requests.js
-var { a: a16, article: article9, div: div24, header: header10, p: p21, span: span24, strong: strong12 } = tags;
+var { a: a16, article: article9, div: div25, header: header10, p: p21, span: span24, strong: strong12 } = tags;
 var loggedBody = 64 << 10;
 function outcome2(r) {
   if (!r.status) return chip("bad", "bolt", "lost");
   return r.status < 300 ? chip("ok", "check", r.status) : r.status < 500 ? chip("warn", "warn", r.status) : chip("bad", "cross", r.status);
 }
-var row8 = (r, current) => rowLink(
+var row9 = (r, current) => rowLink(
   `requests/${r.id}`,
   current,
   span24(
@@ -6646,7 +6823,7 @@ function Requests({ id, tab }) {
       list,
       current: id,
       filtered: !!(search.query || status),
-      row: row8,
+      row: row9,
       none: empty("list", "No requests yet", `Set your client's base URL to ${base} to list its requests here.`)
     }),
     detail: id ? createElement(Opened8, { key: id, id, tab, summary: list.rows?.find((r) => r?.id === id) }) : empty("list", "No request selected", "Choose a request to see its body, response and errors.")
@@ -6731,7 +6908,7 @@ var resend = (id) => attempt(
   (again) => again ? [`Sent again. The response has the status ${again.status}.`, ["Request", `#/requests/${again.id}`]] : ["Sent again. The connection was lost."]
 );
 var body = (r) => r.body ? [
-  div24(
+  div25(
     { class: "bar" },
     span24({ class: "dim" }, `${num(r.body.length)} characters`),
     createElement(Copy, { value: r.body, label: "Copy body", text: "Copy" })
@@ -6749,7 +6926,7 @@ function unread(r) {
   const ignored = [...fields2.map((m) => `body.${m}`), ...(r.unknown_parameters ?? []).map((n) => `query.${n}`)];
   const names = (all) => all.map((at, n) => [n ? ", " : "", span24({ class: "mono" }, at)]);
   if (!ignored.length && !events.length) return null;
-  return div24(
+  return div25(
     { class: "wrong" },
     ignored.length > 0 && p21("The API does not define ", names(ignored), `. The mock server ignores ${ignored.length > 1 ? "them" : "it"}.`),
     events.length > 0 && p21(
@@ -6767,7 +6944,7 @@ function wrong(r) {
   } catch {
   }
   if (!found3.length && !r.closest) return null;
-  return div24(
+  return div25(
     { class: "wrong" },
     found3.length > 0 && grid(
       ["Where", "Errors", "Type"],
@@ -6784,7 +6961,7 @@ function wrong(r) {
 }
 
 // src/trigger.js
-var { a: a17, button: button12, div: div25, form: form5, h2: h28, label: label8, p: p22, span: span25, textarea: textarea3 } = tags;
+var { a: a17, button: button13, div: div26, form: form6, h2: h29, label: label8, p: p22, span: span25, textarea: textarea3 } = tags;
 function fault(text2) {
   try {
     JSON.parse(text2);
@@ -6795,7 +6972,7 @@ function fault(text2) {
 }
 var first = "Email.Bounced/email_api";
 var pretty2 = (v) => JSON.stringify(v, null, 2);
-var editor = (text2, setText) => div25(
+var editor = (text2, setText) => div26(
   { class: "editor" },
   label8({ for: "body" }, "Body"),
   textarea3({
@@ -6840,13 +7017,13 @@ function Trigger({ id }) {
   const variants = samples2.filter((s) => s.event === sample?.event);
   return createElement(Page, {
     title: "Send event",
-    children: div25(
+    children: div26(
       { class: "workbench" },
-      div25(
+      div26(
         { class: "stack2" },
-        div25(
+        div26(
           { class: "card form" },
-          h28("Event"),
+          h29("Event"),
           createElement(Select, {
             label: "Event",
             value: sample?.event ?? "",
@@ -6862,7 +7039,7 @@ function Trigger({ id }) {
             onChange: choose2,
             options: variants.map((s) => [name4(s), `${s.summary} (${s.variant})`])
           }),
-          div25({ class: "actions" }, press("retry", "Set new id and time", reload))
+          div26({ class: "actions" }, press("retry", "Set new id and time", reload))
         ),
         createElement(Destination, { hooks, text: text2, sample })
       ),
@@ -6917,9 +7094,9 @@ function Destination({ hooks, text: text2, sample }) {
     );
   };
   const [url, hash] = target2 ? [target2.url, target2.hash_function ?? "sha256"] : [to.url || "URL", to.hash];
-  return form5(
+  return form6(
     { class: "card form", onSubmit: submits(send2) },
-    h28("Target"),
+    h29("Target"),
     createElement(Choice, { label: "Destination", value: target2 ? "webhook" : "url", onChange: setKind, options: kinds3 }),
     target2 ? webhookField(hooks, target2, setHook) : [
       kind2 === "webhook" && p22({ class: "dim" }, "This account has no webhooks. Create one first."),
@@ -6928,14 +7105,14 @@ function Destination({ hooks, text: text2, sample }) {
     createElement(
       Doing,
       { label: "Send" },
-      button12(
+      button13(
         { class: "button main", disabled: !!fault(text2) || !target2 && !(to.url && to.secret) },
         icon("send"),
         "Send signed"
       )
     ),
     sent && createElement(Sent, { key: sent, id: sent }),
-    sample && div25(div25({ class: "label" }, labelOf(sample, text2)), code(shell(sample, url, hash)))
+    sample && div26(div26({ class: "label" }, labelOf(sample, text2)), code(shell(sample, url, hash)))
   );
 }
 var shell = (sample, url, hash) => [
@@ -6952,7 +7129,7 @@ function Sent({ id }) {
   );
   if (!d) return null;
   const last2 = d.attempts.at(-1);
-  return div25(
+  return div26(
     { class: "sent", role: "status" },
     createElement(Track, { d }),
     stateChip(d),
@@ -6962,7 +7139,7 @@ function Sent({ id }) {
 }
 
 // src/app.js
-var { a: a18, button: button13, dd: dd2, dialog: dialog2, div: div26, dl: dl2, dt: dt2, form: form6, h2: h29, i: i4, img, kbd: kbd3, li: li12, main, nav, p: p23, span: span26, ul: ul11 } = tags;
+var { a: a18, button: button14, div: div27, i: i4, img, li: li12, main, nav, p: p23, span: span26, ul: ul11 } = tags;
 var places2 = [
   { id: "overview", title: "Overview", sign: "bars", key: "o", view: Overview },
   { id: "inbox", title: "Inbox", sign: "inbox", key: "i", view: Inbox },
@@ -6999,7 +7176,7 @@ function Theme() {
       next
     );
   };
-  return button13(
+  return button14(
     { type: "button", class: "foot", onClick, title: `Change to ${next}` },
     icon(sign),
     span26(`Theme: ${theme}`)
@@ -7012,7 +7189,7 @@ function Live() {
     /** @type {Record<string, string>} */
     { live: "Live", lost: "No server", connecting: "Connecting" }[live.state]
   );
-  return button13(
+  return button14(
     {
       type: "button",
       class: "foot live",
@@ -7028,7 +7205,7 @@ function Live() {
 }
 function Banner() {
   const [connection, why] = [useConnection(), useLoss()];
-  return div26(
+  return div27(
     { class: "banner", role: "alert" },
     connection === "lost" && p23(
       icon("warn"),
@@ -7092,9 +7269,9 @@ function Places({ place, children: feet }) {
   if (!useNarrow()) {
     return nav(
       { "aria-label": "Views" },
-      div26({ class: "brand" }, img({ src: "icon.svg", alt: "", width: 22, height: 22 }), span26("mockserver")),
+      div27({ class: "brand" }, img({ src: "icon.svg", alt: "", width: 22, height: 22 }), span26("mockserver")),
       ul11(places2.map(link2)),
-      div26({ class: "feet" }, feet)
+      div27({ class: "feet" }, feet)
     );
   }
   const far = places2.filter((p24) => !near.includes(p24.id));
@@ -7106,7 +7283,7 @@ function Places({ place, children: feet }) {
         places2.find((p24) => p24.id === id)
       )),
       li12(
-        button13(
+        button14(
           {
             type: "button",
             class: "foot",
@@ -7118,182 +7295,14 @@ function Places({ place, children: feet }) {
         )
       )
     ),
-    div26({ popover: "auto", id: "more", class: "menu", ref: more }, ul11(far.map(link2)), div26({ class: "feet" }, feet))
+    div27({ popover: "auto", id: "more", class: "menu", ref: more }, ul11(far.map(link2)), div27({ class: "feet" }, feet))
   );
 }
-var shortcuts = [
-  [["j", "k"], "select the next or previous item"],
-  [["Enter"], "open the selected item"],
-  [["Esc"], "back to the list"],
-  [["/"], "filter"],
-  [["1", "…", "6"], "tabs of the open item"],
-  [["o", "c"], "simulate an open or a click"],
-  [["b", "s"], "simulate a bounce or a spam report at once"],
-  [["u"], "simulate an unsubscribe"],
-  [["Delete"], "delete"],
-  [["x"], "select the item"],
-  [["z"], "undo"],
-  [["Ctrl", "V"], "import addresses or compare a signature"],
-  [["Ctrl", "Enter"], "submit the form"],
-  [["p"], "pause and resume"],
-  ...places2.map((p24) => (
-    /** @type {[string[], string]} */
-    [["g", p24.key], p24.title]
-  )),
-  [["?"], "this help"]
-];
-var Help = ({ box, on, setOn }) => dialog2(
-  { ref: box, class: "help", "aria-labelledby": "help-title" },
-  h29({ id: "help-title", tabindex: -1, autofocus: true }, "Keyboard shortcuts"),
-  dl2(shortcuts.map(([keys, what3]) => div26({ key: what3 }, dt2(keys.map((k) => k === "…" ? " … " : kbd3(k))), dd2(what3)))),
-  form6(
-    { method: "dialog" },
-    createElement(Tick, { label: "Enable single-key shortcuts", checked: on, onChange: setOn }),
-    button13({ class: "button main" }, "Close")
-  )
-);
-var find = (selector) => document.querySelector(selector);
-var commands = {
-  j: () => moveTo(1),
-  k: () => moveTo(-1),
-  x: () => {
-    const focused = document.activeElement;
-    const hash = focused?.matches(".rows a") ? (
-      /** @type {HTMLAnchorElement} */
-      focused.hash
-    ) : location.hash;
-    row9(hash)?.parentElement?.querySelector("input")?.click();
-  },
-  z: () => find(".toast button")?.click(),
-  p: () => pause(!live.paused),
-  "/": () => find("#filter")?.focus(),
-  "?": (help) => help.current?.showModal()
-};
-function commandOf(key2, leads) {
-  const place = leads && places2.find((p24) => p24.key === key2);
-  if (place) return () => location.hash = "#/" + place.id;
-  const tab = /^[1-9]$/.test(key2) && document.querySelectorAll(".detail [role=tab]")[Number(key2) - 1];
-  const button14 = `[data-key=${CSS.escape(key2)}]:enabled`;
-  const pressed = tab || find(".selected " + button14) || find(".detail " + button14);
-  if (pressed) return () => (
-    /** @type {HTMLElement} */
-    pressed.click()
-  );
-  return Object.hasOwn(commands, key2) && commands[key2];
-}
-function useKeys(help, on) {
-  const now2 = useRef(on);
-  now2.current = on;
-  useEffect(() => {
-    let leader = 0;
-    const f = (e) => {
-      const target2 = (
-        /** @type {HTMLElement} */
-        e.target
-      );
-      const typing = target2.closest(fields);
-      if (find("dialog[open], :popover-open")) return;
-      if (e.key === "Escape") {
-        if (typing) return target2.blur();
-        const clear = find(".selected .clear");
-        return clear ? clear.click() : moveTo(0);
-      }
-      const opens = e.key === "Enter" && target2.matches(".rows a");
-      if (opens && within(
-        /** @type {HTMLAnchorElement} */
-        target2.hash,
-        location.hash
-      )) {
-        e.preventDefault();
-        return (find(".detail article h2") ?? find(".detail"))?.focus();
-      }
-      if (!now2.current || typing || e.ctrlKey || e.metaKey || e.altKey) return;
-      const command = commandOf(e.key, Date.now() - leader < 1e3);
-      leader = 0;
-      if (command) command(help);
-      else if (e.key === "g") leader = Date.now();
-      else return;
-      e.preventDefault();
-    };
-    addEventListener("keydown", f);
-    return () => removeEventListener("keydown", f);
-  }, []);
-}
-function useFocusBack() {
-  useEffect(() => {
-    let tabbed = false;
-    let left = (
-      /** @type {HTMLElement|null} */
-      null
-    );
-    let copying = false;
-    const f = (e) => {
-      tabbed = e.key === "Tab";
-      const selected = e.target === document.body && getSelection()?.isCollapsed !== false;
-      if ((e.key === "Control" || e.key === "Meta") && left?.isConnected && selected) {
-        copying = true;
-        left.focus();
-      }
-    };
-    const back = () => setTimeout(() => {
-      const frame = (
-        /** @type {HTMLElement|null} */
-        document.activeElement
-      );
-      if (tabbed || !frame?.matches("iframe")) return;
-      if (copying)
-        return void setTimeout(() => {
-          copying = false;
-          back();
-        }, 3e3);
-      left = frame;
-      frame.blur();
-    });
-    addEventListener("keydown", f);
-    addEventListener("blur", back);
-    return () => {
-      removeEventListener("keydown", f);
-      removeEventListener("blur", back);
-    };
-  }, []);
-}
-function moveTo(step2) {
-  const rows2 = (
-    /** @type {HTMLAnchorElement[]} */
-    [...document.querySelectorAll(".rows a")]
-  );
-  const focused = rows2.findIndex((r) => r === document.activeElement);
-  const now2 = focused >= 0 && step2 ? focused : rows2.findIndex((r) => r.getAttribute("aria-current") === "true");
-  const top = () => document.querySelector(".rows")?.getBoundingClientRect().top ?? 0;
-  const row10 = now2 < 0 ? rows2.find((r) => r.getBoundingClientRect().top >= top()) : rows2[Math.min(rows2.length - 1, Math.max(0, now2 + step2))];
-  if (!row10) return;
-  if (step2) go(row10.hash);
-  row10.focus({ preventScroll: true });
-  row10.scrollIntoView({ block: "nearest" });
-}
-var row9 = (hash) => (
-  /** @type {HTMLAnchorElement[]} */
-  [...document.querySelectorAll(".rows a")].find((r) => within(r.hash, hash))
-);
 function useTitle(place) {
   const unread2 = useUnread().count;
   useLayoutEffect(() => {
     document.title = `${place.id === "inbox" && unread2 ? `(${unread2}) ` : ""}${place.title} · mockserver`;
   }, [place, unread2]);
-}
-function useReturn(place, id) {
-  const before = useRef(
-    /** @type {{place: object, id?: string}} */
-    { place, id }
-  );
-  useLayoutEffect(() => {
-    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [place]);
-  useLayoutEffect(() => {
-    const left = before.current;
-    if (narrow() && left?.id && !id && left.place === place) row9(`#/${place.id}/${left.id}`)?.focus();
-    before.current = { place, id };
-  }, [place, id]);
 }
 var skip = () => {
   const onClick = (e) => {
@@ -7311,7 +7320,7 @@ function App() {
   );
   const [on, setOn] = useState(localStorage.getItem("keys") !== "off");
   useFocusBack();
-  useKeys(help, on);
+  useKeys(places2, help, on);
   const { info } = useSession();
   const account2 = params.get("account");
   const unknown = account2 && info && !info.accounts.some((a19) => String(a19.account_id) === account2);
@@ -7324,7 +7333,7 @@ function App() {
   useEffect(() => start(), []);
   useTitle(place);
   useReturn(place, id);
-  return div26(
+  return div27(
     { class: "app" },
     skip(),
     createElement(Banner, {}),
@@ -7335,7 +7344,7 @@ function App() {
         createElement(Clock, {}),
         createElement(Live, {}),
         createElement(Theme, {}),
-        button13(
+        button14(
           { type: "button", class: "foot", onClick: () => help.current?.showModal() },
           icon("keyboard"),
           span26("Keyboard shortcuts")
@@ -7345,6 +7354,7 @@ function App() {
     main({ id: "main", tabindex: -1 }, unknown ? createElement(NoAccount, { account: account2 }) : createElement(place.view, { key: place.id, id, tab })),
     createElement(Toasts, {}),
     createElement(Help, {
+      places: places2,
       box: help,
       on,
       setOn: (v) => {
