@@ -19,7 +19,7 @@ const maxWaiting = 100
 
 type overview struct {
 	Now        time.Time              `json:"now" doc:"the time of the virtual clock"`
-	Messages   platform.Outcome       `json:"messages" doc:"the number of sent messages, and the number of messages with each result"`
+	Messages   platform.MessageCounts `json:"messages" doc:"the number of sent messages, and the number of messages with each result"`
 	Contacts   platform.ContactCounts `json:"contacts" doc:"the number of contacts on all lists, by status"`
 	Deliveries deliveryCounts         `json:"deliveries" doc:"the number of deliveries, by state"`
 	Resources  platform.Resources     `json:"resources" doc:"the number of resources, by type"`

@@ -4,7 +4,7 @@
 //	ServeHTTP       assigns an id and logs the request
 //	authenticate    looks up its access token
 //	serveOperation  applies a fault, if a rule selects the request
-//	process         rejects invalid requests
+//	validate        rejects invalid requests
 //	the generated handler, which calls the platform
 //	respond         validates the response, if that is enabled
 package gateway

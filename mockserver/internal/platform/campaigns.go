@@ -138,7 +138,7 @@ func (t *tx) checkReady(c *campaign) (*list, error) {
 // DeleteCampaign deletes a draft campaign in any account, for the control routes. The
 // API has no such operation.
 func (p *Platform) DeleteCampaign(id int64) error {
-	return p.transact(nil, func(*tx) error {
+	return p.transactAndRevise(nil, func(*tx) error {
 		for _, a := range p.accounts {
 			switch c := a.Campaigns.get(id); {
 			case c == nil:
@@ -197,7 +197,7 @@ func (p *Platform) campaignRun(accountID int64, scheduled *campaign) func() {
 		parts, begun := api.MessageContent{}, false
 		for {
 			more := false
-			_ = p.transact(nil, func(t *tx) error {
+			_ = p.transactAndRevise(nil, func(t *tx) error {
 				t.account = p.accountLocked(accountID)
 				c := t.account.Campaigns.get(id)
 				switch {

@@ -33,7 +33,7 @@ func TestResourceKinds(t *testing.T) {
 		}
 		name := cmp.Or(map[string]string{"Suppression": "Suppressed"}[f.Name], f.Name)
 		keys := v.FieldByName("byKey").MapKeys()
-		if !assert.Len(t, keys, 1, "account.%s: in oneOfEach, and in restoring.account (restore.go)", f.Name) {
+		if !assert.Len(t, keys, 1, "account.%s: in oneOfEach, and in restoring.restoreAccount (restore.go)", f.Name) {
 			continue
 		}
 		if keys[0].CanInt() {
@@ -48,15 +48,15 @@ func TestResourceKinds(t *testing.T) {
 	}
 }
 
-// TestOutcomeFields: count and add change each field of an Outcome.
-func TestOutcomeFields(t *testing.T) {
-	var o Outcome
+// TestMessageCounts: count and add change each field of MessageCounts.
+func TestMessageCounts(t *testing.T) {
+	var o MessageCounts
 	o.count(&message{Status: messageBounced, Opens: 1, Clicks: 1, Unsubscribed: true, GlobalUnsubscribed: true, ReportedAsSpam: true}, 1)
 	once := reflect.ValueOf(o)
 	o.add(o)
 	for f, sum := range reflect.ValueOf(o).Fields() {
-		assert.EqualValues(t, 1, once.FieldByIndex(f.Index).Int(), "Outcome.%s in count (outcome.go)", f.Name)
-		assert.EqualValues(t, 2, sum.Int(), "Outcome.%s in add (overview.go)", f.Name)
+		assert.EqualValues(t, 1, once.FieldByIndex(f.Index).Int(), "MessageCounts.%s in count (outcome.go)", f.Name)
+		assert.EqualValues(t, 2, sum.Int(), "MessageCounts.%s in add (overview.go)", f.Name)
 	}
 }
 

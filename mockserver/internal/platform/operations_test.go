@@ -119,7 +119,7 @@ func TestBounceCategories(t *testing.T) {
 
 func TestOverview(t *testing.T) {
 	p := restored(t, shop)
-	for id, want := range map[int64]Outcome{
+	for id, want := range map[int64]MessageCounts{
 		0: {Sent: 6, Bounced: 1, Opened: 1, Clicked: 1},
 		1: {Sent: 5, Bounced: 1, Opened: 1, Clicked: 1},
 		2: {Sent: 1},
@@ -133,10 +133,10 @@ func TestOverview(t *testing.T) {
 		{Why: "campaign", N: 1, Until: later, CampaignID: 8, Name: "Later"}, {Why: "confirmation", N: 1, ListID: 4, Name: "M"},
 	}
 	assert.Equal(t, waiting, p.Overview(0, 0, 0).Waiting, "waiting")
-	if c := p.Campaigns(); !c[0].ScheduledFor.Equal(later) || !c[1].ScheduledFor.IsZero() || c[1].Outcome != (Outcome{Sent: 1, Opened: 1}) {
+	if c := p.Campaigns(); !c[0].ScheduledFor.Equal(later) || !c[1].ScheduledFor.IsZero() || c[1].Outcome != (MessageCounts{Sent: 1, Opened: 1}) {
 		t.Errorf("campaigns: %+v", c)
 	}
-	if w := p.Workflows()[0]; w.Outcome != (Outcome{Sent: 1, Clicked: 1}) || w.ListName != "L" {
+	if w := p.Workflows()[0]; w.Outcome != (MessageCounts{Sent: 1, Clicked: 1}) || w.ListName != "L" {
 		t.Errorf("workflow: %+v", w)
 	}
 }
@@ -154,7 +154,7 @@ func TestOutcomesAfterRestore(t *testing.T) {
 	}
 	require.NoError(t, p.DeleteMessage("l"))
 	require.NoError(t, p.Open("l")) // the recipient still has the message
-	if want := (Outcome{Sent: 7, Bounced: 3, Opened: 2, Clicked: 2, Unsubscribed: 2, GlobalUnsubscribed: 2, ReportedAsSpam: 2}); p.Overview(1, 0, 0).Messages != want {
+	if want := (MessageCounts{Sent: 7, Bounced: 3, Opened: 2, Clicked: 2, Unsubscribed: 2, GlobalUnsubscribed: 2, ReportedAsSpam: 2}); p.Overview(1, 0, 0).Messages != want {
 		t.Errorf("got %+v, want %+v", p.Overview(1, 0, 0).Messages, want)
 	}
 	other := restored(t, written(t, p))
@@ -165,7 +165,7 @@ func TestOutcomesAfterRestore(t *testing.T) {
 		t.Errorf("the campaign restored %+v, want %+v", got, want)
 	}
 	require.NoError(t, p.ResetAccount(1))
-	if got := p.Overview(1, 0, 0).Messages; got != (Outcome{}) {
+	if got := p.Overview(1, 0, 0).Messages; got != (MessageCounts{}) {
 		t.Errorf("after a reset: %+v, want none", got)
 	}
 }

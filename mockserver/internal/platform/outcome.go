@@ -7,8 +7,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/clock"
 )
 
-// Outcome counts messages and their results.
-type Outcome struct {
+// MessageCounts counts messages and their results.
+type MessageCounts struct {
 	Sent               int64 `json:"sent" doc:"sent messages"`
 	Bounced            int64 `json:"bounced" doc:"bounced messages"`
 	Opened             int64 `json:"opened" doc:"messages that were opened at least once"`
@@ -19,7 +19,7 @@ type Outcome struct {
 }
 
 // count adds a message to the counts if by is 1, and subtracts it if by is -1.
-func (o *Outcome) count(m *message, by int64) {
+func (o *MessageCounts) count(m *message, by int64) {
 	o.Sent += by
 	for _, c := range []struct {
 		is bool
@@ -41,12 +41,12 @@ func (o *Outcome) count(m *message, by int64) {
 // Each change to a message updates the outcomes of its account, so no scan is
 // necessary.
 type outcomes struct {
-	all      Outcome
-	byOrigin map[int64]*Outcome // results by campaign or workflow
-	minutes  activity.PerMinute // number of sent messages by minute
+	all      MessageCounts
+	byOrigin map[int64]*MessageCounts // results by campaign or workflow
+	minutes  activity.PerMinute       // number of sent messages by minute
 }
 
-func newOutcomes() outcomes { return outcomes{byOrigin: map[int64]*Outcome{}} }
+func newOutcomes() outcomes { return outcomes{byOrigin: map[int64]*MessageCounts{}} }
 
 func (o *outcomes) addMessage(m *message) {
 	o.count(m, 1)
@@ -64,12 +64,12 @@ func (o *outcomes) count(m *message, by int64) {
 		return
 	}
 	if o.byOrigin[origin] == nil {
-		o.byOrigin[origin] = &Outcome{}
+		o.byOrigin[origin] = &MessageCounts{}
 	}
 	o.byOrigin[origin].count(m, by)
 }
 
 // ofOrigin returns the results of the messages from a campaign or a workflow.
-func (o *outcomes) ofOrigin(origin int64) Outcome {
-	return *cmp.Or(o.byOrigin[origin], &Outcome{})
+func (o *outcomes) ofOrigin(origin int64) MessageCounts {
+	return *cmp.Or(o.byOrigin[origin], &MessageCounts{})
 }

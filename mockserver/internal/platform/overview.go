@@ -7,7 +7,7 @@ import (
 
 // Overview contains counts of the records in an account.
 type Overview struct {
-	Messages  Outcome
+	Messages  MessageCounts
 	Contacts  ContactCounts
 	Resources Resources
 	Minutes   map[int64]int64    // number of sent messages by minute
@@ -61,7 +61,7 @@ func (o *Overview) addLocked(a *account) {
 	o.Resources.Suppressed += a.Suppression.len()
 }
 
-func (o *Outcome) add(other Outcome) {
+func (o *MessageCounts) add(other MessageCounts) {
 	o.Sent += other.Sent
 	o.Bounced += other.Bounced
 	o.Opened += other.Opened

@@ -154,12 +154,12 @@ type tx struct {
 // operate, releases the lock, and publishes the events. The function operate changes records, and
 // must return a copy of the result.
 func update[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (Out, error) {
-	return operation(ctx, p, p.transact, in, operate)
+	return operation(ctx, p, p.transactAndRevise, in, operate)
 }
 
 // view is like update, but operate() only reads records. It may change the lookup limit, which is not a record.
 func view[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (Out, error) {
-	return operation(ctx, p, p.withLock, in, operate)
+	return operation(ctx, p, p.transact, in, operate)
 }
 
 func operation[In, Out any](
@@ -179,14 +179,15 @@ func operation[In, Out any](
 	return out, err
 }
 
-// transact runs a function in a transaction, and then publishes the events. The function must set
-// the account of the transaction.
-func (p *Platform) transact(user *Caller, act func(t *tx) error) error {
+// transactAndRevise is like transact, and also increases the revision of the state.
+func (p *Platform) transactAndRevise(user *Caller, act func(t *tx) error) error {
 	defer p.Changes.Revise() // even after an error, because act() can change records before it fails
-	return p.withLock(user, act)
+	return p.transact(user, act)
 }
 
-func (p *Platform) withLock(user *Caller, act func(t *tx) error) error {
+// transact runs a function in a transaction. It then releases the lock, publishes the events and
+// calls the functions in after. The function act must set the account of the transaction.
+func (p *Platform) transact(user *Caller, act func(t *tx) error) error {
 	p.snapshotLock.RLock()
 	defer p.snapshotLock.RUnlock()
 	t := &tx{p: p, user: user, now: p.Clock.Now()}

@@ -34,7 +34,7 @@ func (p *Platform) simulate(emailID string, act func(t *tx, m *message)) error {
 
 // withMessage calls act() with a message that the function may change.
 func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) error {
-	return p.transact(nil, func(t *tx) error {
+	return p.transactAndRevise(nil, func(t *tx) error {
 		i, ok := p.messageIndexes[id]
 		if !ok {
 			return noEmail(id)

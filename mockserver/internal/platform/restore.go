@@ -123,11 +123,11 @@ func (s *state) records() (r restoring, err error) {
 	r = restoring{newRecords(), map[int64]*list{}, map[int64]int64{}}
 	r.lastID = s.LastID
 	for _, step := range []func() error{
-		func() error { return each("accounts", s.Accounts, r.account) },
-		func() error { return each("contacts", s.Contacts, r.contact) },
-		func() error { return each("accounts", s.Accounts, r.index) },
+		func() error { return each("accounts", s.Accounts, r.restoreAccount) },
+		func() error { return each("contacts", s.Contacts, r.restoreContact) },
+		func() error { return each("accounts", s.Accounts, r.buildIndexes) },
 		func() error {
-			return each("messages", s.Messages, func(m *messageState) error { return r.message(m, s.Contents) })
+			return each("messages", s.Messages, func(m *messageState) error { return r.restoreMessage(m, s.Contents) })
 		},
 		func() error { return s.Check(r.webhooks()) },
 	} {
@@ -157,7 +157,7 @@ func (r *restoring) claimID(id, account int64) error {
 	return nil
 }
 
-func (r *restoring) account(in *accountState) error {
+func (r *restoring) restoreAccount(in *accountState) error {
 	if in.ID == 0 || r.accounts[in.ID] != nil {
 		return fmt.Errorf("account_id %d must be unique, and not 0", in.ID)
 	}
@@ -217,7 +217,7 @@ func (a *account) checkHook(h *delivery.Webhook) error {
 	return checkSecret(h.Secret, h.Hash)
 }
 
-func (r *restoring) contact(c *contactState) error {
+func (r *restoring) restoreContact(c *contactState) error {
 	l := r.lists[c.ListID]
 	if l == nil {
 		return fmt.Errorf("list_id %d does not exist", c.ListID)
@@ -232,9 +232,9 @@ func (r *restoring) contact(c *contactState) error {
 	return r.claimID(c.ID, r.owners[c.ListID])
 }
 
-// index builds the indexes of an account and checks its campaigns. The account's
+// buildIndexes builds the indexes of an account and checks its campaigns. The account's
 // contacts must already be restored.
-func (r *restoring) index(in *accountState) error {
+func (r *restoring) buildIndexes(in *accountState) error {
 	a := r.accounts[in.ID]
 	for l := range a.Lists.all() {
 		for c := range l.contacts.all.All() {
@@ -255,10 +255,10 @@ func (r *restoring) index(in *accountState) error {
 	})
 }
 
-func (r *restoring) message(in *messageState, contents []api.MessageContent) error {
+func (r *restoring) restoreMessage(in *messageState, contents []api.MessageContent) error {
 	m, a := &in.message, r.accounts[in.AccountID]
 	switch {
-	case m.ID == "" || r.records.message(m.ID) != nil:
+	case m.ID == "" || r.message(m.ID) != nil:
 		return fmt.Errorf("id %q must be unique and must not be empty", m.ID)
 	case in.Content < 0 || in.Content >= len(contents):
 		return errNoContent

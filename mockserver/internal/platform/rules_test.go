@@ -19,7 +19,7 @@ import (
 // within runs a function in a transaction of account 1.
 func within(t *testing.T, p *Platform, act func(t *tx) error) {
 	t.Helper()
-	require.NoError(t, p.transact(nil, func(t *tx) error {
+	require.NoError(t, p.transactAndRevise(nil, func(t *tx) error {
 		t.account = p.accountLocked(1)
 		return act(t)
 	}))

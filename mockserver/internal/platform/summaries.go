@@ -30,18 +30,18 @@ func (p *Platform) Lists() []ListSummary {
 
 // Sending describes a campaign or a workflow, and the results of its messages.
 type Sending struct {
-	ID           int64     `json:"id,string" doc:"the id of the campaign or workflow"`
-	AccountID    int64     `json:"account_id" doc:"the account of the campaign or workflow"`
-	Name         string    `json:"name" doc:"the name of the campaign or workflow"`
-	ListID       int64     `json:"list_id,omitzero" doc:"the id of the list that contains the recipients"`
-	ListName     string    `json:"list_name,omitzero" doc:"the name of the list"`
-	FromEmail    string    `json:"from_email,omitzero" doc:"the sender's address"`
-	Subject      string    `json:"subject,omitzero" doc:"the subject, with merge tags"`
-	TemplateID   int64     `json:"template_id,omitzero" doc:"the id of the template"`
-	Status       string    `json:"status" doc:"the status of the campaign or workflow"`
-	CreatedOn    time.Time `json:"created_on" doc:"the time when the campaign or workflow was created"`
-	ScheduledFor time.Time `json:"scheduled_for,omitzero" doc:"the scheduled time of a campaign"`
-	Outcome      Outcome   `json:"outcome" doc:"the number of messages with each result"`
+	ID           int64         `json:"id,string" doc:"the id of the campaign or workflow"`
+	AccountID    int64         `json:"account_id" doc:"the account of the campaign or workflow"`
+	Name         string        `json:"name" doc:"the name of the campaign or workflow"`
+	ListID       int64         `json:"list_id,omitzero" doc:"the id of the list that contains the recipients"`
+	ListName     string        `json:"list_name,omitzero" doc:"the name of the list"`
+	FromEmail    string        `json:"from_email,omitzero" doc:"the sender's address"`
+	Subject      string        `json:"subject,omitzero" doc:"the subject, with merge tags"`
+	TemplateID   int64         `json:"template_id,omitzero" doc:"the id of the template"`
+	Status       string        `json:"status" doc:"the status of the campaign or workflow"`
+	CreatedOn    time.Time     `json:"created_on" doc:"the time when the campaign or workflow was created"`
+	ScheduledFor time.Time     `json:"scheduled_for,omitzero" doc:"the scheduled time of a campaign"`
+	Outcome      MessageCounts `json:"outcome" doc:"the number of messages with each result"`
 }
 
 // Campaigns returns the campaigns of all accounts, newest first.

@@ -150,7 +150,7 @@ func (p *Platform) Violations(accountID int64, schema *contract.Schema, body []b
 		_ = json.Unmarshal(parts["html"], &in.HTML)
 		_ = json.Unmarshal(parts["text"], &in.Text)
 	}
-	_ = p.withLock(nil, func(t *tx) error {
+	_ = p.transact(nil, func(t *tx) error {
 		t.account = p.accountLocked(accountID)
 		err = apierror.Join(t.checkList(listID), t.checkContent(in, false))
 		return nil
