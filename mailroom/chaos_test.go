@@ -52,10 +52,10 @@ func TestChaosFindsBugs(t *testing.T) {
 
 var plantedBugs = map[string]func(Tx) Tx{
 	"emails with an unknown outcome are sent again": func(tx Tx) Tx {
-		return buggyTx{Tx: tx, resend: func(m mailValue) bool { return m.State == Unknown }}
+		return buggyTx{Tx: tx, resend: func(m mailValue) bool { return m.State == stateUnknown }}
 	},
 	"emails of a killed process are sent again": func(tx Tx) Tx {
-		return buggyTx{Tx: tx, resend: func(m mailValue) bool { return m.State == Unknown && strings.Contains(m.Detail, "process ended") }}
+		return buggyTx{Tx: tx, resend: func(m mailValue) bool { return m.State == stateUnknown && strings.Contains(m.Detail, "process ended") }}
 	},
 	"any email to the address resolves an outcome": func(tx Tx) Tx {
 		return buggyTx{Tx: tx, ref: func(it *Item) {
@@ -69,8 +69,8 @@ var plantedBugs = map[string]func(Tx) Tx{
 	"an email in progress is not waited for": func(tx Tx) Tx {
 		return buggyTx{Tx: tx, ref: func(it *Item) {
 			changeMail(it, func(m *mailValue) {
-				if m.State == sending {
-					m.State = queued
+				if m.State == stateSending {
+					m.State = stateQueued
 				}
 			})
 		}}
@@ -108,7 +108,7 @@ type buggyTx struct {
 func (b buggyTx) Put(ctx context.Context, it Item) error {
 	if m, _ := decode[mailValue](it); it.Kind == kindMail && b.resend != nil && b.resend(m) {
 		retry := Item{Kind: kindSend, Key: it.Key, Due: time.Now().Add(time.Second), Value: encode(mailValue{Submission: m.Submission})}
-		return errors.Join(b.Tx.Put(ctx, Item{Kind: kindMail, Key: it.Key, Value: encode(mailValue{State: queued})}), b.Tx.Put(ctx, retry))
+		return errors.Join(b.Tx.Put(ctx, Item{Kind: kindMail, Key: it.Key, Value: encode(mailValue{State: stateQueued})}), b.Tx.Put(ctx, retry))
 	}
 	if b.put != nil && !b.put(&it) {
 		return b.Delete(ctx, it.Kind, it.Key)

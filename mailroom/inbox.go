@@ -57,8 +57,8 @@ func (s *storeTx) applyOutcomeEvent(n Notice) (done bool) {
 		return done
 	}
 	it, _ := s.get(kindMail, n.Key)
-	if m := valueOf[mailValue](s, it); m.State == Sent || m.State == Unknown {
-		m.State, m.Detail, m.EmailID = n.Reason, n.Detail, n.EmailID
+	if m := valueOf[mailValue](s, it); m.State == stateSent || m.State == stateUnknown {
+		m.State, m.Detail, m.EmailID = keyState(n.Reason), n.Detail, n.EmailID
 		if m.Submission == nil { // removed when the outcome became Sent
 			m.Submission = &client.EmailSubmission{To: n.Address}
 		}

@@ -142,11 +142,11 @@ func TestLateEventOfReplacedEmail(t *testing.T) {
 			f.start()
 			earlier := again(f)
 			time.Sleep(30 * time.Second)
-			require.Equal(t, Unknown, f.stored("1").State, name)
+			require.Equal(t, stateUnknown, f.stored("1").State, name)
 			require.NoError(t, f.room.Handle(t.Context(), parse(t, `{"id":"late","event":"Email.Error","account_id":1,"created_on":1763652200,
 				"data":{"error":"x","event_time":1763652199,"email":{"id":"%s","to":"ada@example.org"}}}`, earlier)))
 			time.Sleep(time.Minute)
-			assert.Equal(t, Unknown, f.stored("1").State, name)
+			assert.Equal(t, stateUnknown, f.stored("1").State, name)
 		})
 	}
 }

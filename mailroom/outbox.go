@@ -9,13 +9,17 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// keyState is the state of a key in the outbox: queued, sending or an outcome. It is an alias of
-// Reason, because each outcome is also the Reason of a notice.
-type keyState = Reason
+// keyState is the state of a key in the outbox.
+type keyState string
 
+// Each outcome is also the Reason of a notice.
 const (
-	queued  keyState = "queued"  // the email is in an item of the kind "send"
-	sending keyState = "sending" // a worker has sent the request, or is about to send it
+	stateQueued   keyState = "queued"  // the email is in an item of the kind "send"
+	stateSending  keyState = "sending" // a worker has sent the request, or is about to send it
+	stateSent     keyState = keyState(Sent)
+	stateRejected keyState = keyState(Rejected)
+	stateFailed   keyState = keyState(Failed)
+	stateUnknown  keyState = keyState(Unknown)
 )
 
 // mailValue is the value of an item of the kind "mail" or "send".
@@ -57,11 +61,11 @@ func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email cl
 		at = time.Now()
 	}
 	return r.update(ctx, func(s *storeTx) {
-		it, inserted := s.getOrInsert(Item{Kind: kindMail, Key: key, Value: encode(mailValue{State: queued})})
+		it, inserted := s.getOrInsert(Item{Kind: kindMail, Key: key, Value: encode(mailValue{State: stateQueued})})
 		old := valueOf[mailValue](s, it)
 		if inserted {
 			s.putSend(key, at, mailValue{Submission: &email})
-		} else if old.State == Rejected || old.State == Failed {
+		} else if old.State == stateRejected || old.State == stateFailed {
 			s.requeue(key, at, old.EmailID, mailValue{Submission: &email})
 		}
 	})
@@ -76,7 +80,7 @@ func (s *storeTx) requeue(key string, at time.Time, replaced string, m mailValue
 		s.put(Item{Kind: kindEvent, Key: replacedKey(replaced), Due: time.Now().Add(eventRetention)})
 	}
 	s.delete(kindUnknown, key)
-	s.putMail(key, time.Time{}, mailValue{State: queued})
+	s.putMail(key, time.Time{}, mailValue{State: stateQueued})
 	s.putSend(key, at, m)
 }
 

@@ -36,7 +36,7 @@ func (r *Room) storeResult(ctx context.Context, key string, m mailValue, email c
 	return r.update(ctx, func(s *storeTx) {
 		it, _ := s.get(kindMail, key)
 		current := valueOf[mailValue](s, it)
-		if current.Attempt != m.Attempt || current.State != sending && current.State != Unknown {
+		if current.Attempt != m.Attempt || current.State != stateSending && current.State != stateUnknown {
 			return // resolved in the meantime
 		}
 		s.updatePause(m.Started, sendErr)
@@ -45,12 +45,12 @@ func (r *Room) storeResult(ctx context.Context, key string, m mailValue, email c
 			m.Detail = sendErr.Error()
 		}
 		switch {
-		case m.State == Unknown && current.State == Unknown: // the lease ended first
-		case m.State == queued && time.Since(m.FirstStarted) < r.opts.RetryFor:
+		case m.State == stateUnknown && current.State == stateUnknown: // the lease ended first
+		case m.State == stateQueued && time.Since(m.FirstStarted) < r.opts.RetryFor:
 			postponed := mailValue{Submission: m.Submission, FirstStarted: m.FirstStarted, Postponed: m.Postponed + 1}
 			s.requeue(key, time.Now().Add(r.backoff(postponed.Postponed)), m.EmailID, postponed)
-		case m.State == queued:
-			m.State = Failed
+		case m.State == stateQueued:
+			m.State = stateFailed
 			fallthrough
 		default:
 			s.putOutcome(key, m)
@@ -62,17 +62,17 @@ func (r *Room) storeResult(ctx context.Context, key string, m mailValue, email c
 func stateFromResult(sendErr error) keyState {
 	switch client.ResultOfSend(sendErr) {
 	case client.SendAccepted:
-		return Sent
+		return stateSent
 	case client.SendUnknown:
-		return Unknown
+		return stateUnknown
 	case client.SendRejected:
 		if errors.Is(sendErr, client.ErrRejected) {
-			return Rejected
+			return stateRejected
 		}
-		return Failed
+		return stateFailed
 	case client.SendLater:
 	}
-	return queued
+	return stateQueued
 }
 
 // putOutcome stores an outcome, and the notice about it. If OnNotice has not handled the
@@ -80,9 +80,9 @@ func stateFromResult(sendErr error) keyState {
 func (s *storeTx) putOutcome(key string, m mailValue) {
 	var due time.Time
 	n := Notice{
-		Reason: m.State, Address: normalizeAddress(m.Submission.To), Key: key, EmailID: m.EmailID, Detail: m.Detail, Time: time.Now(),
+		Reason: Reason(m.State), Address: normalizeAddress(m.Submission.To), Key: key, EmailID: m.EmailID, Detail: m.Detail, Time: time.Now(),
 	}
-	if m.State == Unknown {
+	if m.State == stateUnknown {
 		s.room.opts.Logger.WarnContext(s.ctx, "mailroom: email outcome unknown", "key", key, "error", m.Detail)
 		u := Unresolved{key, m.Submission.To, m.Started, m.Detail}
 		s.put(Item{Kind: kindUnknown, Key: key, Ref: unknownRef, Due: m.Started, Value: encode(u)})
@@ -101,8 +101,8 @@ func (s *storeTx) putOutcome(key string, m mailValue) {
 // the outcome has been known for KeepSent.
 func (r *Room) expire(ctx context.Context, _ string) (wait time.Duration, err error) {
 	return withDueItem(ctx, r, kindMail, "", func(s *storeTx, it Item, m mailValue) time.Duration {
-		if m.State == sending {
-			m.State, m.Detail = Unknown, "the process ended while it sent the email"
+		if m.State == stateSending {
+			m.State, m.Detail = stateUnknown, "the process ended while it sent the email"
 			s.putOutcome(it.Key, m)
 		} else {
 			s.delete(kindMail, it.Key)

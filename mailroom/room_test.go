@@ -52,7 +52,7 @@ func TestCloseWaits(t *testing.T) {
 		default:
 			t.Error("Close did not wait for Send")
 		}
-		assert.Equal(t, Sent, f.stored("1").State)
+		assert.Equal(t, stateSent, f.stored("1").State)
 	})
 }
 

@@ -48,10 +48,10 @@ func (r *Room) send(ctx context.Context, key string) (wait time.Duration, err er
 	var m mailValue
 	wait, err = withDueItem(ctx, r, kindSend, key, func(s *storeTx, it Item, v mailValue) time.Duration {
 		key, m = it.Key, v
-		m.State = queued // only claim decides that this worker sends the email
+		m.State = stateQueued // only claim decides that this worker sends the email
 		return s.claim(it, &m)
 	})
-	if err != nil || wait != 0 || m.State != sending {
+	if err != nil || wait != 0 || m.State != stateSending {
 		return wait, err
 	}
 	ctx = context.WithoutCancel(ctx) // a shutdown does not interrupt the request
@@ -80,17 +80,17 @@ func (s *storeTx) claim(it Item, m *mailValue) (wait time.Duration) {
 	case err != nil:
 		s.postponeInvalid(it, err)
 		return 0
-	case current.State != queued:
+	case current.State != stateQueued:
 		s.delete(kindSend, key)
 		return 0
 	}
 	if reason := s.suppression(m.Submission.To); reason != "" {
-		m.State, m.Detail = Rejected, "the address is suppressed: "+string(reason)
+		m.State, m.Detail = stateRejected, "the address is suppressed: "+string(reason)
 		s.putOutcome(key, *m)
 	} else if wait = s.sendDelay(start); wait > 0 {
 		return wait
 	} else {
-		m.State, m.Attempt, m.Started, m.FirstStarted = sending, rand.Text(), start, cmp.Or(m.FirstStarted, start)
+		m.State, m.Attempt, m.Started, m.FirstStarted = stateSending, rand.Text(), start, cmp.Or(m.FirstStarted, start)
 		s.putMail(key, start.Add(s.room.lease()), *m)
 	}
 	s.delete(kindSend, key)

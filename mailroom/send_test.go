@@ -40,7 +40,7 @@ func TestLateClaim(t *testing.T) {
 		}
 		need(f.room.send(t.Context(), "1"))(t)
 		assert.Equal(t, 0, len(f.platform.Outbox()))
-		assert.Equal(t, queued, f.stored("1").State)
+		assert.Equal(t, stateQueued, f.stored("1").State)
 	})
 }
 

@@ -19,10 +19,10 @@ func TestStoredFormat(t *testing.T) {
 	const storedNotice = `{"reason":"soft_bounce","address":"a@example.org","key":"k","email_id":"e","list_id":"l","contact_id":"c","detail":"d",` +
 		`"time":"2025-11-20T15:23:20Z"}`
 	for want, value := range map[string]any{
-		`{"state":"queued"}`: mailValue{State: queued},
+		`{"state":"queued"}`: mailValue{State: stateQueued},
 		`{"state":"sending","submission":` + string(encode(submission)) + `,"attempt":"a","started":"2025-11-20T15:24:20Z",` +
 			`"first_started":"2025-11-20T15:23:20Z","postponed":2,"email_id":"e","detail":"d"}`: mailValue{
-			State: sending, Submission: &submission, Attempt: "a", Started: later, FirstStarted: now, Postponed: 2, EmailID: "e", Detail: "d",
+			State: stateSending, Submission: &submission, Attempt: "a", Started: later, FirstStarted: now, Postponed: 2, EmailID: "e", Detail: "d",
 		},
 		`{"key":"k","to":"a@example.org","sent":"2025-11-20T15:23:20Z","detail":"d"}`: Unresolved{Key: "k", To: "a@example.org", Sent: now, Detail: "d"},
 		`{"mode":"normal","until":"2025-11-20T15:24:20Z","since":"2025-11-20T15:23:20Z","failures":3}`: pauseValue{
@@ -66,10 +66,10 @@ func TestUndecodable(t *testing.T) {
 // the email, and sends the other emails.
 func TestUnreadableItem(t *testing.T) {
 	e := email("ada@example.org", "1")
-	state, submission := encode(mailValue{State: queued}), encode(mailValue{Submission: &e})
+	state, submission := encode(mailValue{State: stateQueued}), encode(mailValue{Submission: &e})
 	for name, items := range map[string][]Item{
 		"no state":         {{Kind: kindSend, Key: "1", Value: submission}},
-		"misplaced state":  {{Kind: kindSend, Key: "1", Value: encode(mailValue{State: sending, Started: time.Now(), Submission: &e})}},
+		"misplaced state":  {{Kind: kindSend, Key: "1", Value: encode(mailValue{State: stateSending, Started: time.Now(), Submission: &e})}},
 		"unreadable state": {{Kind: kindMail, Key: "1", Value: []byte(`{"state":1}`)}, {Kind: kindSend, Key: "1", Value: submission}},
 		"unreadable email": {{Kind: kindMail, Key: "1", Value: state}, {Kind: kindSend, Key: "1", Value: []byte(`[]`)}},
 	} {

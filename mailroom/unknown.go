@@ -47,9 +47,9 @@ func (r *Room) Resolve(ctx context.Context, key string, wasSent bool) (found boo
 	err = r.update(ctx, func(s *storeTx) {
 		it, _ := s.get(kindMail, key)
 		m := valueOf[mailValue](s, it)
-		switch found = m.State == Unknown; {
+		switch found = m.State == stateUnknown; {
 		case found && wasSent:
-			m.State, m.Detail = Sent, "resolved by an operator"
+			m.State, m.Detail = stateSent, "resolved by an operator"
 			s.putOutcome(key, m)
 		case found:
 			s.requeue(key, time.Now(), "", mailValue{Submission: m.Submission})
@@ -73,7 +73,7 @@ func (s *storeTx) resolveByLookup(id string, email client.Email) (key string, in
 	for _, it := range candidates {
 		if m := valueOf[mailValue](s, it); m.Submission != nil && s.room.matches(m, email) {
 			matches = append(matches, it.Key)
-			inProgress = inProgress || m.State == sending
+			inProgress = inProgress || m.State == stateSending
 		}
 	}
 	if inProgress || len(matches) != 1 {
@@ -81,15 +81,15 @@ func (s *storeTx) resolveByLookup(id string, email client.Email) (key string, in
 	}
 	it, _ := s.get(kindMail, matches[0]) // locks it
 	m := valueOf[mailValue](s, it)
-	if m.State != Unknown { // perhaps the response has just arrived
+	if m.State != stateUnknown { // perhaps the response has just arrived
 		return s.keyOfEmail(id), false
 	}
-	m.EmailID, m.State, m.Detail = id, Sent, ""
+	m.EmailID, m.State, m.Detail = id, stateSent, ""
 	switch email.Status {
 	case client.EmailStatusRejected:
-		m.State, m.Detail = Rejected, string(email.Reason)
+		m.State, m.Detail = stateRejected, string(email.Reason)
 	case client.EmailStatusError:
-		m.State, m.Detail = Failed, email.Error
+		m.State, m.Detail = stateFailed, email.Error
 	}
 	s.putOutcome(it.Key, m)
 	return it.Key, false
