@@ -139,9 +139,9 @@ func must(t testing.TB) func(any, error) {
 	}
 }
 
-// need returns a function that ends the test if a call fails, and otherwise returns the result.
-func need[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
+// need returns a function that ends the test if a call failed, and otherwise returns the result.
+func need[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
 		t.Helper()
 		require.NoError(t, err)
 		return v
@@ -221,19 +221,19 @@ func knownRecords() *records {
 func (p *platform) createRecords() *records {
 	p.t.Helper()
 	ctx, c, rec := p.t.Context(), p.clean, &records{}
-	rec.list = need[List](p.t)(c.Lists.Create(ctx, ListCreate{Name: "Customers"})).ID
+	rec.list = need(c.Lists.Create(ctx, ListCreate{Name: "Customers"}))(p.t).ID
 	require.NoError(p.t, c.Lists.AcceptPolicy(ctx, rec.list))
-	rec.contact = need[Contact](p.t)(c.Contacts.Create(ctx, rec.list, ContactCreate{Email: "ann@example.com", Tags: []string{"vip"}})).ID
+	rec.contact = need(c.Contacts.Create(ctx, rec.list, ContactCreate{Email: "ann@example.com", Tags: []string{"vip"}}))(p.t).ID
 	template := TemplateCreate{Name: "T", Content: TemplateContent{HTML: "<p>{{name}}</p>"}}
-	rec.template = need[Template](p.t)(c.Templates.Create(ctx, template)).ID
+	rec.template = need(c.Templates.Create(ctx, template))(p.t).ID
 	message := MessageContent{Subject: "Hello", TemplateID: rec.template}
 	campaign := CampaignCreate{Name: "C", ListID: rec.list, Sender: shop(), Content: message}
-	rec.campaign = need[Campaign](p.t)(c.Campaigns.Create(ctx, campaign)).ID
+	rec.campaign = need(c.Campaigns.Create(ctx, campaign))(p.t).ID
 	workflow := WorkflowCreate{Name: "W", ListID: rec.list, Trigger: WorkflowTriggerSubscribed, Sender: shop(), Content: message}
-	rec.workflow = need[Workflow](p.t)(c.Workflows.Create(ctx, workflow)).ID
+	rec.workflow = need(c.Workflows.Create(ctx, workflow))(p.t).ID
 	hook := WebhookCreate{URL: "http://hooks.test/", Events: []events.Name{events.NameEmailBounced}}
-	rec.webhook = need[Webhook](p.t)(c.Webhooks.Create(ctx, hook)).ID
-	rec.email = need[SubmittedEmail](p.t)(c.Emails.Send(ctx, rec.submission())).ID
+	rec.webhook = need(c.Webhooks.Create(ctx, hook))(p.t).ID
+	rec.email = need(c.Emails.Send(ctx, rec.submission()))(p.t).ID
 	must(p.t)(c.SuppressedEmails.Add(ctx, "gone@example.com"))
 	return rec
 }

@@ -481,7 +481,7 @@ func TestTokenSourceCanceled(t *testing.T) {
 			}, 0)
 			var rejected *cachedToken
 			if hangs == 2 {
-				rejected = need[*cachedToken](t)(tokens.get(t.Context(), nil))
+				rejected = need(tokens.get(t.Context(), nil))(t)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()

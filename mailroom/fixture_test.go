@@ -72,9 +72,9 @@ func (f *fixture) start(change ...func(*Options)) {
 	time.Sleep(2 * time.Second)
 }
 
-// need returns a result without an error.
-func need[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
+// need returns a function that ends the test if a call failed, and otherwise returns the result.
+func need[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
 		t.Helper()
 		require.NoError(t, err)
 		return v

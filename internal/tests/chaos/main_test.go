@@ -54,9 +54,9 @@ func TestTally(t *testing.T) {
 func TestServersLeaveNothing(t *testing.T) {
 	t.Setenv("TMPDIR", open0755(t))
 	rdb, err := servers.StartRedis(t.Context())
-	need(t, err)
+	requireServer(t, err)
 	db, err := servers.StartPostgres(t.Context())
-	need(t, err)
+	requireServer(t, err)
 	for _, end := range []func() error{rdb.Close, db.Close} {
 		if err := end(); err != nil {
 			t.Error(err)
@@ -68,8 +68,8 @@ func TestServersLeaveNothing(t *testing.T) {
 	}
 }
 
-// need skips the test if a server does not start. In CI the test fails.
-func need(t *testing.T, err error) {
+// requireServer skips the test if a server does not start. In CI the test fails.
+func requireServer(t *testing.T, err error) {
 	t.Helper()
 	switch {
 	case err == nil:
@@ -92,7 +92,7 @@ func open0755(t *testing.T) string {
 // TestFullRedis: with noeviction, a full Redis returns an error and keeps the stored keys.
 func TestFullRedis(t *testing.T) {
 	full, err := servers.StartRedis(t.Context(), "--maxmemory", "3mb")
-	need(t, err)
+	requireServer(t, err)
 	defer func() { _ = full.Close() }()
 	s := open(t.Context(), settings{Store: "redis", Redis: full.Addr})
 	nothing := func(context.Context) error { return nil }
