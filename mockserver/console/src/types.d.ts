@@ -1,116 +1,28 @@
 // The types of the records that the console shows. Browsers do not load this file.
+import type { components } from '../../../npm/src/control.gen.ts';
 import type { toast } from './actions.js';
 import type { Child } from './vendor/preact.js';
 
-export type Header = { name: string; value: string };
+type Schemas = components['schemas'];
+
+/** A record of the control API. fresh means that it appeared while the page was open. */
+type Listed<Name extends keyof Schemas> = Schemas[Name] & { fresh?: boolean };
 
 /** An event in the log of events. */
-export type Fired = {
-  id: string;
-  fresh?: boolean;
-  time: string;
-  event: string;
-  event_id?: string;
-  message_id?: string;
-  recipient?: string;
-  subject?: string;
-  deliveries: string[];
-};
-
-export type FullFired = Fired & { body: string };
+export type Fired = Listed<'EventSummary'>;
+export type FullFired = Listed<'Event'>;
 
 /** An email in the inbox. */
-export type Message = {
-  id: string;
-  fresh?: boolean;
-  time: string;
-  sent_by: string;
-  type?: string;
-  from_name?: string;
-  from_email: string;
-  to: string;
-  subject: string;
-  snippet?: string;
-  status: string;
-  bounce_category?: string;
-  list_id?: number;
-  contact_id?: number;
-  campaign_id?: number;
-  workflow_id?: number;
-  template_id?: number;
-  confirmation?: boolean;
-  confirmed?: boolean;
-  opens: number;
-  clicks: number;
-  unsubscribed: boolean;
-  global_unsubscribed: boolean;
-  reported_as_spam: boolean;
-};
+export type Message = Listed<'MessageSummary'>;
+export type FullMessage = Listed<'Message'>;
+export type Header = FullMessage['headers'][number];
 
-export type FullMessage = Message & {
-  html?: string;
-  text?: string;
-  headers: Header[];
-  links: string[];
-  events: FullFired[];
-  reason?: string;
-  error?: string;
-};
+export type Attempt = Schemas['Attempt'];
+export type Delivery = Listed<'DeliverySummary'>;
+export type FullDelivery = Listed<'Delivery'>;
 
-export type Attempt = {
-  time: string;
-  duration_ms: number;
-  status?: number;
-  response?: string;
-  error?: string;
-  manual?: boolean;
-};
-
-export type Delivery = {
-  id: string;
-  fresh?: boolean;
-  created_at: string;
-  event: string;
-  event_id?: string;
-  message_id?: string;
-  recipient?: string;
-  subject?: string;
-  webhook_id: string;
-  url: string;
-  state: string;
-  attempts: Attempt[];
-  next_attempt?: string;
-  waiting?: string;
-  waiting_until?: string;
-  fault?: string;
-  signature: string;
-};
-
-export type FullDelivery = Delivery & { body: string; secret?: string; hash_function?: string; max_attempts: number };
-
-export type Request = {
-  id: string;
-  fresh?: boolean;
-  time: string;
-  duration_ms: number;
-  method: string;
-  path: string;
-  query?: string;
-  operation?: string;
-  account_id?: number;
-  user_id?: number;
-  read_only?: boolean;
-  status: number;
-  fault?: string;
-  unknown_fields?: string[];
-  unknown_parameters?: string[];
-};
-
-export type FullRequest = Request & {
-  body?: string;
-  response?: string;
-  closest?: { operation: string; method: string; path: string };
-};
+export type Request = Listed<'RequestSummary'>;
+export type FullRequest = Listed<'Request'>;
 
 /** new means that the record is the newest of its list. */
 export type Change = { kind: string; new?: boolean; record?: any };
@@ -198,29 +110,10 @@ export type FormButtonProps = {
   paste?: (text: string) => Record<string, any> | undefined;
 };
 
-/** A fault rule as the control routes take it. */
-export type Fault = {
-  account_id?: number;
-  operation?: string;
-  method?: string;
-  path?: string;
-  event?: string;
-  webhook_id?: string;
-  nth?: number;
-  every?: number;
-  probability?: number;
-  times?: number;
-  action: string;
-  after_processing?: boolean;
-  delay_ms?: number;
-  status?: number;
-  retry_after?: string;
-  body?: string;
-  location?: string;
-  size?: number;
-};
+export type Rule = Schemas['FaultRule'];
 
-export type Rule = Fault & { id: string; enabled: boolean; calls: number; hits: number };
+/** A fault rule before the server adds it. A form can contain any action. */
+export type Fault = Omit<Rule, 'id' | 'enabled' | 'calls' | 'hits' | 'action'> & { action: string };
 
 export type Action = { action: string; label: string; targets: string[]; fields: string[]; request_fields: string[] };
 
