@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -113,7 +114,7 @@ func parseDocument(text []byte) (*document, error) {
 		return nil, err
 	}
 	doc.findValues(&root)
-	return doc, errors.Join(doc.readOperations(), doc.readEvents(), doc.checkPartial(), doc.checkTimes(), doc.checkEventSchemas())
+	return doc, errors.Join(doc.readOperations(), doc.readEvents(), doc.checkPartial(), doc.checkIntegers(), doc.checkEventSchemas())
 }
 
 func (doc *document) findValues(n *yaml.Node) {
@@ -163,15 +164,26 @@ func (doc *document) readOperations() error {
 
 func hasExample(body *openapi3.MediaType) bool { return body.Example != nil || len(body.Examples) > 0 }
 
-// checkTimes returns an error for each time that is an integer without the words that the overlays search for.
-func (doc *document) checkTimes() error {
+// timeName matches the names of fields that are times if their type is integer.
+var timeName = regexp.MustCompile(`(_on|_at|_for|_time|^timestamp)$`)
+
+// checkIntegers returns an error for each integer without a mark that determines its Go type or its tag. x-unix-time
+// marks a time. x-never-zero is true if 0 is not a value of an optional field. Go code then omits 0.
+func (doc *document) checkIntegers() error {
 	var errs []error
 	for schema, of := range doc.Components.Schemas {
+		optional := of.Value.Extensions["x-events"] != true && of.Value.Extensions["x-partial"] != true
 		for name, field := range of.Value.Properties {
-			text, types := field.Value.Description, field.Value.Type
-			isTime := strings.HasPrefix(text, "When ") || strings.HasPrefix(text, "The time ")
-			if types.Includes("integer") && isTime && !strings.Contains(text, "in Unix seconds") {
-				errs = append(errs, fmt.Errorf("openapi.yaml: %s.%s: the description must contain: in Unix seconds", schema, name))
+			fail := func(text string) { errs = append(errs, fmt.Errorf("openapi.yaml: %s.%s must %s", schema, name, text)) }
+			integer, time := field.Value.Type.Includes("integer"), field.Value.Extensions["x-unix-time"] == true
+			_, decided := field.Value.Extensions["x-never-zero"].(bool)
+			switch {
+			case time && !integer:
+				fail("be an integer, because it has x-unix-time: true")
+			case integer && !time && timeName.MatchString(name):
+				fail("have x-unix-time: true, because its name is the name of a time")
+			case integer && !time && !decided && optional && !slices.Contains(of.Value.Required, name):
+				fail("have x-never-zero: true if 0 is not a value, or x-never-zero: false if it is")
 			}
 		}
 	}

@@ -116,9 +116,24 @@ var missingParts = []struct{ name, old, new, want string }{
 		want: "get /lists/{list_id}: the response 200 has no example",
 	},
 	{
-		name: "the unit of a time",
-		old:  "When the list was created, in Unix seconds.", new: "When the list was created.",
-		want: "List.created_on: the description must contain: in Unix seconds",
+		name: "the mark of a time",
+		old:  "x-unix-time: true, description: 'When the list was created", new: "description: 'When the list was created",
+		want: "List.created_on must have x-unix-time: true",
+	},
+	{
+		name: "the mark of a time that can be null",
+		old:  "x-unix-time: true, description: 'When the action happened", new: "description: 'When the action happened",
+		want: "timestamp must have x-unix-time: true",
+	},
+	{
+		name: "the type of a time",
+		old:  "created_on: {x-decision: 10, type: integer, format: int64,", new: "created_on: {x-decision: 10, type: string,",
+		want: "List.created_on must be an integer",
+	},
+	{
+		name: "whether a number can be 0",
+		old:  "x-never-zero: false, description: The number of opens.", new: "description: The number of opens.",
+		want: "Email.opens must have x-never-zero: true if 0 is not a value",
 	},
 }
 
