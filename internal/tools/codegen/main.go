@@ -12,10 +12,10 @@
 //   - mockserver/console/static/operations.json: every endpoint
 //
 // codegen reads and validates openapi.yaml with kin-openapi. It then calls oapi-codegen as
-// a library to generate the models, requests, methods, encoders, decoders and routes. The
-// .tmpl files in this folder are the templates of oapi-codegen. The YAML files configure
-// oapi-codegen, and add information to openapi.yaml that only Go code needs. codegen
-// generates everything else with text/template.
+// a library to generate the models, requests, methods, encoders, decoders and routes, with
+// templates from this folder. The YAML files configure oapi-codegen, and add information to
+// openapi.yaml that only Go code needs. codegen generates everything else with text/template:
+// events.tmpl, mock.tmpl and reference.tmpl are its own templates.
 //
 // If something is missing in openapi.yaml or in the handwritten code, the error names it.
 package main
