@@ -189,10 +189,7 @@ func (s *Selected) Apply(w http.ResponseWriter, r *http.Request, act func(http.R
 	sent, _ := io.ReadAll(io.LimitReader(r.Body, httpapi.MaxBody+1)) // so the API still detects a larger body
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), r.Body))
 	f := s.Fault
-	select {
-	case <-time.After(f.Delay):
-	case <-s.ctx.Done():
-	case <-r.Context().Done():
+	if f.Delay > 0 && !s.delay(r) {
 		abort(w)
 	}
 	if f.Action == model.FaultDelay {
@@ -204,6 +201,18 @@ func (s *Selected) Apply(w http.ResponseWriter, r *http.Request, act func(http.R
 		act(response)
 	}
 	s.finish(w, r, response)
+}
+
+// delay waits for the fault's delay. It returns false if the client closes the connection
+// before the delay ends.
+func (s *Selected) delay(r *http.Request) bool {
+	select {
+	case <-time.After(s.Fault.Delay):
+	case <-s.ctx.Done():
+	case <-r.Context().Done():
+		return false
+	}
+	return true
 }
 
 // finish writes the response of a fault, or closes the connection.

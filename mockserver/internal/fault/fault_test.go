@@ -190,3 +190,18 @@ func TestApplyIsComplete(t *testing.T) {
 		})
 	}
 }
+
+// A client that gives up does not prevent the processing of a request whose rule has no delay.
+func TestAfterProcessingWithoutClient(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // the client has closed the connection
+	for range 100 {
+		processed := false
+		assert.PanicsWithValue(t, http.ErrAbortHandler, func() {
+			r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/lists", http.NoBody)
+			s := Selected{model.FaultRule{Fault: model.Fault{Action: model.FaultHang, AfterProcessing: true}}, t.Context()}
+			s.Apply(httptest.NewRecorder(), r, func(http.ResponseWriter) { processed = true })
+		})
+		require.True(t, processed)
+	}
+}
