@@ -60,7 +60,8 @@ export async function callForAll(method, path, body) {
     body: body === undefined || typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body),
   });
   const json = await textOf(res);
-  return json ? JSON.parse(json, /** @type {any} */ (exact)) : null;
+  // parsing with a function takes five times as long
+  return json ? JSON.parse(json, /[:[,]\s*-?\d{16}/.test(json) ? /** @type {any} */ (exact) : undefined) : null;
 }
 
 /**

@@ -90,8 +90,8 @@ export const loading = () => div({ class: 'loading', 'aria-busy': 'true' });
 /** @param {string} error */
 export const loadingFailed = error => empty('warn', 'Loading failed', error);
 
-/** A number with separators of thousands. @param {number} n */
-export const num = n => n.toLocaleString('en');
+/** An integer with separators of thousands. toLocaleString would cost the first load about 30 ms. @param {number} n */
+export const num = n => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 
 /** The attributes of a button that a key presses, see useKeys. @param {string} [name] */
 export const key = name => name && { 'data-key': name, 'aria-keyshortcuts': name, title: `Key: ${name}` };

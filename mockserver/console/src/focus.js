@@ -72,7 +72,7 @@ export const row = hash =>
  */
 export function useReturn(place, id) {
   const before = useRef(/** @type {{place: object, id?: string}} */ ({ place, id }));
-  useLayoutEffect(() => {
+  useEffect(() => {
     document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [place]);
   useLayoutEffect(() => {

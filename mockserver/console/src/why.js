@@ -54,7 +54,7 @@ export function Why({ q }) {
     none &&
       p(
         { class: 'dim' },
-        `No email was rejected or failed in the latest ${info?.events_kept.toLocaleString('en')} events, no contact matches, and no suppressed address was found. Check `,
+        `No email was rejected or failed in the latest ${info ? counted(info.events_kept, 'event') : 'events'}, no contact matches, and no suppressed address was found. Check `,
         a({ href: `#/requests?q=${encodeURIComponent(q)}` }, 'the requests'),
         '.',
       ),

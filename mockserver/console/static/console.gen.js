@@ -1306,11 +1306,10 @@ async function callForAll(method, path3, body2) {
     body: body2 === void 0 || typeof body2 === "string" || body2 instanceof Blob ? body2 : JSON.stringify(body2)
   });
   const json2 = await textOf(res);
-  return json2 ? JSON.parse(
-    json2,
+  return json2 ? JSON.parse(json2, /[:[,]\s*-?\d{16}/.test(json2) ? (
     /** @type {any} */
     exact
-  ) : null;
+  ) : void 0) : null;
 }
 var request = (path3, init) => fetch(root + path3, init).catch(() => {
   throw new NoServer("The server does not respond.");
@@ -1590,7 +1589,7 @@ var press = (sign, text2, onClick, more) => {
 var iconButton = (sign, name4, onClick, more) => button({ type: "button", class: "bare", "aria-label": name4, title: name4, onClick, ...more }, icon(sign));
 var loading = () => div({ class: "loading", "aria-busy": "true" });
 var loadingFailed = (error) => empty("warn", "Loading failed", error);
-var num = (n) => n.toLocaleString("en");
+var num = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 var key = (name4) => name4 && { "data-key": name4, "aria-keyshortcuts": name4, title: `Key: ${name4}` };
 function json(raw, indent) {
   let shown3 = raw;
@@ -5774,7 +5773,7 @@ function useReturn(place, id) {
     /** @type {{place: object, id?: string}} */
     { place, id }
   );
-  useLayoutEffect(() => {
+  useEffect(() => {
     document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [place]);
   useLayoutEffect(() => {
@@ -6007,7 +6006,7 @@ function Why({ q }) {
     h33("Why no email?"),
     none3 && p18(
       { class: "dim" },
-      `No email was rejected or failed in the latest ${info?.events_kept.toLocaleString("en")} events, no contact matches, and no suppressed address was found. Check `,
+      `No email was rejected or failed in the latest ${info ? counted(info.events_kept, "event") : "events"}, no contact matches, and no suppressed address was found. Check `,
       a13({ href: `#/requests?q=${encodeURIComponent(q)}` }, "the requests"),
       "."
     ),
