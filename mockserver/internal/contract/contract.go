@@ -156,11 +156,11 @@ func Methods() []string {
 // similar.
 func Closest(method, path string) *Known {
 	all := List()
-	var names []string
+	var patterns []string
 	for _, o := range all {
-		names = append(names, o.Method+" "+suggest.Fill(o.Path, path))
+		patterns = append(patterns, o.Method+" "+o.Path)
 	}
-	i := slices.Index(names, suggest.Closest(method+" "+path, names))
+	i := suggest.ClosestPath(method+" "+path, patterns)
 	if i < 0 {
 		return nil
 	}

@@ -84,12 +84,12 @@ func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Re
 // noRoute returns an error message that suggests the most similar route.
 func (c *Control) noRoute(r *http.Request) string {
 	path := strings.TrimPrefix(r.URL.Path, Prefix)
-	var known []string
+	var patterns []string
 	for _, rt := range c.routes() {
-		known = append(known, suggest.Fill(strings.TrimPrefix(rt.path, Prefix), path))
+		patterns = append(patterns, strings.TrimPrefix(rt.path, Prefix))
 	}
-	if right := suggest.Closest(path, known); right != "" && right != path {
-		return "unknown route: did you mean " + Prefix + right + "?"
+	if i := suggest.ClosestPath(path, patterns); i >= 0 {
+		return "unknown route: did you mean " + Prefix + suggest.Fill(patterns[i], path) + "?"
 	}
 	return "unknown route: see " + Prefix + "openapi.json"
 }

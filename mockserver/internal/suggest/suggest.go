@@ -17,12 +17,45 @@ func Closest(name string, known []string) string {
 	}
 	best, least := "", 0
 	for _, right := range known {
-		d := distance(strings.ToLower(name), strings.ToLower(right))
-		if 2*d < max(len(name), len(right)) && (best == "" || d < least) {
+		if d, similar := similarity(name, right); similar && (best == "" || d < least) {
 			best, least = right, d
 		}
 	}
 	return best
+}
+
+// ClosestPath returns the index of the pattern that is most similar to the path, or -1. It
+// compares only the segments that are not parameters, because a parameter fits any segment.
+func ClosestPath(path string, patterns []string) int {
+	if len(path) > maxLength {
+		return -1
+	}
+	best, least := -1, 0
+	for i, pattern := range patterns {
+		d, similar := similarity(literals(path, pattern), literals(pattern, pattern))
+		if similar && (best < 0 || d < least) {
+			best, least = i, d
+		}
+	}
+	return best
+}
+
+// literals returns the path without the segments that are parameters in the pattern.
+func literals(path, pattern string) string {
+	parts := strings.Split(pattern, "/")
+	var kept []string
+	for i, segment := range strings.Split(path, "/") {
+		if segment == "" || i >= len(parts) || !strings.HasPrefix(parts[i], "{") {
+			kept = append(kept, segment)
+		}
+	}
+	return strings.Join(kept, "/")
+}
+
+// similarity returns the distance of two names, ignoring case, and whether more than half of the characters agree.
+func similarity(name, known string) (d int, similar bool) {
+	d = distance(strings.ToLower(name), strings.ToLower(known))
+	return d, 2*d < max(len(name), len(known))
 }
 
 // Unknown returns an error message for an unknown name, with its kind and all valid
