@@ -56,7 +56,8 @@ func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, at time.Time
 }
 
 // Send sends a campaign now. If the list's policy has not been accepted, the
-// error is [ErrPolicyNotAccepted].
+// error is [ErrPolicyNotAccepted]. If the campaign was already scheduled or sent,
+// the error is [ErrConflict].
 func (s *Campaigns) Send(ctx context.Context, campaignID int64) (Campaign, error) {
 	r := scheduleCampaignRequest(campaignID, campaignSchedule{})
 	return s.schedule(ctx, campaignID, r, "", func(Campaign) bool { return true })
