@@ -148,9 +148,10 @@ func (b EmailBounce) Hard() bool {
 }
 
 // Soft reports whether the bounce is temporary, so a later email to the address may
-// succeed. Soft checks the category of the bounce. It checks the type only if there is
-// no category, because the platform can report an automatic reply with the type
-// [events.BounceTypeSoft]. A bounce can be neither hard nor soft.
+// succeed. Soft checks the category of the bounce, and the type only if there is no
+// category. The type alone is not sufficient, because an automatic reply, which is not
+// a failure, can also have the type [events.BounceTypeSoft]. Some bounces are neither
+// hard nor soft.
 func (b EmailBounce) Soft() bool {
 	return !b.Hard() && (b.Category.Soft() || b.Category == "" && b.Type == events.BounceTypeSoft)
 }

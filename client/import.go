@@ -39,10 +39,10 @@ type ImportOptions struct {
 	// default. A batch of several contacts is also limited to 4 MiB.
 	BatchSize int
 
-	// Concurrency is the maximum number of concurrent requests, from 1 to 10,000. The
-	// default is 1. If two batches contain the same address, the second batch waits until
-	// the first has finished. If the batches in flight contain 16 MiB of contacts, the
-	// next batch waits.
+	// Concurrency is the maximum number of batches in flight, from 1 to 10,000. Each
+	// batch is one request. The default is 1. If two batches contain the same address,
+	// the second batch waits until the first has finished. If the batches in flight
+	// contain 16 MiB of contacts, the next batch waits.
 	Concurrency int
 
 	// Skip is the number of contacts to skip at the beginning of the source. To resume
@@ -77,11 +77,11 @@ type ImportOptions struct {
 	// failed.
 	OnProgress func(ImportProgress)
 
-	// OnCheckpoint, if not nil, is called when the number of confirmed contacts increases. A
-	// contact is confirmed if it was imported, rejected, skipped or filtered. The argument
-	// counts the consecutive confirmed contacts at the beginning of the source. OnCheckpoint
-	// must store this number, because you set Skip to it after a crash. If OnCheckpoint
-	// returns an error, the import ends.
+	// OnCheckpoint, if not nil, is called when its argument increases. The argument is the
+	// number of consecutive confirmed contacts at the beginning of the source. A contact is
+	// confirmed if it was imported, rejected, skipped or filtered. OnCheckpoint must store
+	// the argument, because you set Skip to it after a crash. If OnCheckpoint returns an
+	// error, the import ends.
 	//
 	// A resumed import repeats the batches that were imported after the checkpoint. If no
 	// batch failed, these are at most Concurrency-1 batches.

@@ -172,10 +172,10 @@ func (t *tokens) setCurrent(cached *cachedToken) {
 	t.current.Store(cached)
 }
 
-// get returns a token, and calls the source if necessary. If the platform has rejected a
-// token, the caller passes it as rejected. Then get never returns the cached result that
-// contains this token, but the result of a later call to the source, even if the source returns
-// the same token again. Without a source, get always returns the fixed token.
+// get returns a token, and calls the source if necessary. If the platform has rejected a token,
+// the caller passes it as rejected. In this case, get does not return the cached result that
+// contains this token. It returns the result of a later call to the source, even if the source
+// returns the same token again. Without a source, get always returns the fixed token.
 func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, error) {
 	for {
 		cached := t.current.Load()

@@ -90,12 +90,12 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 // Replace is like [Webhooks.Ensure], but returns the old webhooks instead of logging them,
 // so your program can archive them. A webhook is old if it is not archived, has the same
 // URL and at least one of the events, and precedes the current webhook in the list. If the
-// platform lists webhooks in creation order, earlier releases of your program created the
-// old webhooks.
+// platform lists webhooks in creation order, the old webhooks are therefore those that
+// earlier releases of your program created.
 //
-// Do not archive an old webhook while a process of its release runs. Otherwise, this
-// process creates a new webhook at its next call, and this webhook is the last in the
-// list. The process then gets the webhooks of later releases as old webhooks.
+// Do not archive an old webhook while a process of its release runs. Otherwise, the
+// next call of this process creates its webhook again. The new webhook is the last in
+// the list, so the process treats the webhooks of later releases as old.
 func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current Webhook, old []WebhookSummary, err error) {
 	return s.ensure(ctx, webhook, "")
 }
@@ -201,9 +201,10 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 // During a rotation, after is the id of the old webhook. Its successor follows it in the list, so find does not
 // return the old webhook or an earlier one.
 //
-// After the caller has created a webhook, own is its id. If another process created the same webhook earlier,
-// find returns the earlier one, because it precedes own. If own does not have the events and the rate limit of
-// want, find returns an error.
+// If the caller has already created a webhook, own is the id of this webhook. If another process
+// created the same webhook earlier, find returns the earlier one, because it precedes the caller's
+// in the list. If the caller's webhook lacks the events or the rate limit of want, find returns an
+// error.
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, old []WebhookSummary, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		switch {

@@ -40,11 +40,11 @@ func (r *Room) deleteExpiredEvents(ctx context.Context) (remain bool, err error)
 	return remain, err
 }
 
-// reschedule stores overdue items again, because an external queue seems to have lost their
-// jobs. The queue then creates new jobs, as whenever an item is stored. reschedule does not change the times of
-// the items, because the order of the items and the alerts depend on the times. After a
-// failure, workers send only one email at a time, as a test (see sendDelay). Therefore,
-// reschedule then stores only one email.
+// reschedule stores overdue items again, because an external queue seems to have lost their jobs.
+// The queue creates a new job for each stored item. reschedule does not change the times of the
+// items, because the order of the items and the alerts depend on them. After a failure, workers
+// send only one email at a time, as a test (see sendDelay), so reschedule stores only one item that
+// waits to be sent.
 func (r *Room) reschedule(ctx context.Context, _ string) (wait time.Duration, err error) {
 	return noWork, r.update(ctx, func(s *storeTx) {
 		for _, kind := range workKinds() {

@@ -26,8 +26,8 @@ const (
 )
 
 // Outcome reports whether the notice is about the outcome of an email in the outbox. One
-// outcome can follow another, for example Sent after Unknown. Rejected and Failed are the
-// last outcomes of a key, unless the application enqueues the key again. Another outcome
+// outcome can follow another, for example Sent after Unknown. Rejected and Failed are
+// final, unless the application enqueues the key of the email again. Another outcome
 // follows Sent only if an event reports later that the platform rejected the email or
 // failed to send it.
 func (r Reason) Outcome() bool { return r == Sent || r == Rejected || r == Failed || r == Unknown }

@@ -72,10 +72,11 @@ func (s *storeTx) putPause(p pauseValue) {
 	s.put(Item{Kind: kindPause, Key: pauseKey, Ref: pauseKey, Value: encode(p)})
 }
 
-// updatePause ends the pause after a success, and begins or extends it after a failure. A
-// 403, a 404, a 409 and a response with the status "error" do neither, because the email may
-// be their cause, and other emails may succeed. If the email was a probe, another worker can
-// then send the next probe without a further pause.
+// updatePause ends the pause after a success, and begins or extends it after a failure. Some
+// failures do not change the pause, because the email itself may be their cause, so other
+// emails may succeed: a 403, a 404, a 409 and a response with the status "error". If the
+// only email that was sent during the pause (the probe) fails in this way, another worker
+// sends the next probe immediately.
 func (s *storeTx) updatePause(started time.Time, sendErr error) {
 	now, result := time.Now(), client.ResultOfSend(sendErr)
 	success := result == client.SendAccepted || result == client.SendRejected

@@ -16,12 +16,12 @@ const (
 	eventRetention      = 7 * 24 * time.Hour // how long the store keeps the keys of handled events
 )
 
-// hookValue is the value of an item of the kind "hook", which represents a webhook. The Room archives
-// a webhook that no process has used for archiveAfterMinutes, and MinutesLeft is the rest of this
-// time. A process that uses the webhook sets MinutesLeft to archiveAfterMinutes again every minute.
-// Otherwise, another process subtracts 1 every minute, and archives the webhook at 0. While no process
-// runs, MinutesLeft does not change, because deliveries then fail, and the platform must still retry
-// them.
+// hookValue is the value of an item of the kind "hook", which represents a webhook. The Room
+// archives a webhook that no process has used for archiveAfterMinutes, and MinutesLeft is the time
+// that remains. Every minute, each process that uses the webhook sets MinutesLeft to
+// archiveAfterMinutes again. If none uses it, another process subtracts 1 every minute, and
+// archives the webhook at 0. If no process runs at all, MinutesLeft does not change, because the
+// platform must still retry the deliveries that fail in this time.
 type hookValue struct {
 	ID          string `json:"id"`
 	URL         string `json:"url"`

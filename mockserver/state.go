@@ -12,7 +12,7 @@ import (
 // expires.
 func (s *Server) Wait(ctx context.Context) error { return s.engine.Wait(ctx, 0) }
 
-// WaitAccount is [Server.Wait] for one account, so that parallel tests do not wait for each other. It
+// WaitAccount is [Server.Wait] for one account, so parallel tests do not wait for each other. It
 // ignores deliveries from [Server.SendEventTo], because these have no account. If the account does not
 // exist, it returns an error.
 func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
@@ -42,9 +42,10 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 // time.Sleep(time.Minute) in a testing/synctest bubble, where sleeping takes no real time.
 func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.engine.WaitFor(ctx, f) }
 
-// Revision returns a number that grows after each change to the state that [Server.Snapshot] writes. A
-// request that only reads does not change the number, although the first request of an account adds the
-// empty account to the state. A [Server.Restore] adds 1, and the work that it resumes adds more.
+// Revision returns a number that grows after each change to the state that [Server.Snapshot]
+// writes. A request that only reads does not change the number. This also holds for the first
+// request of an account, which adds the empty account to the state. A [Server.Restore] adds 1, and
+// the work that it resumes adds more.
 func (s *Server) Revision() uint64 { return s.engine.Changes.Revision() }
 
 // Snapshot writes the whole state as one JSON object: all records of all accounts, the logs of events and

@@ -23,9 +23,9 @@ type Options struct {
 	MaxAge time.Duration
 
 	// Once deduplicates events. The default is a new MemoryOnce. If several processes
-	// receive the deliveries of a webhook, they need a shared store. If a faulty store
-	// reports that it has handled an event (Do returns true and nil), although no call to
-	// your function succeeded, the response is 500, so the platform retries the delivery.
+	// receive the deliveries of a webhook, they need a shared store. A faulty store may
+	// report an event as handled (Do returns true and nil) although no call to your
+	// function succeeded. The response is then 500, so the platform retries the delivery.
 	Once Once
 
 	// KeyPrefix is the prefix of all deduplication keys. If different handlers share a

@@ -35,9 +35,9 @@
 // # If Redis is unavailable
 //
 // If Redis does not respond within 2 seconds, or rejects a connection or a command, no event is
-// lost: [Once] returns an error, so the platform retries the delivery. The limiter uses
-// [LimiterOptions].Fallback. The limit of 2 seconds does not depend on the timeouts of the go-redis
-// client.
+// lost: [Once] returns an error, so the platform retries the delivery. In the same cases, the
+// limiter uses [LimiterOptions].Fallback. The limit of 2 seconds does not depend on the timeouts of
+// the go-redis client.
 //
 // If Redis loses the key of a handled event, the event is handled again. A failover loses
 // keys that the replica has not received, and a Ring loses the keys of a server that it

@@ -41,11 +41,10 @@ func (c *Cursor) own(s string) string {
 	return s
 }
 
-// copied returns a copy of s. Each string has memory of its own, because a program that keeps one
-// string would otherwise keep the whole text. However, a repeated short string, such as a tag,
-// shares memory with its last occurrence, which copied finds in a table of recent strings. For a
-// text that is shorter than this table, the table would need more memory than it saves, so copied
-// does not use it.
+// copied returns a copy of s, a part of the decoded text. Without a copy, a program that keeps
+// one string would keep the whole text in memory. If a short string is repeated, such as a tag,
+// copied returns the same copy again, which it finds in a table of recent strings. A short text
+// gets no table, because the table would need more memory than it saves.
 func (c *Cursor) copied(s string) string {
 	const table = 1 << 10 // bytes
 	if len(s) == 0 || len(s) > 16 || len(c.text) < table {
