@@ -39,11 +39,12 @@ type Config struct {
 	// Token.
 	TokenSource TokenSource `json:"-"`
 
-	// Account separates lookup limits. Clients with the same base URL, token and Account
-	// share one limit. If one token gives access to several accounts, choose a different
-	// name for each account, so each account has its own limit. The client does not send
-	// the name. Usually, the token selects the account of a request. If your platform
-	// selects the account by a header instead, see [WithHeader].
+	// Account is a name of your choice that separates lookup limits. Clients with the
+	// same base URL, token and Account share one limit. If one token gives access to
+	// several accounts, set Account to a different name for each of them, so each has
+	// its own limit. The client does not send this name. Usually, the token selects the
+	// account of a request. If your platform selects the account by a header instead,
+	// see [WithHeader].
 	Account string
 
 	// HTTPClient sends the requests. The default is a new http.Client with

@@ -77,7 +77,7 @@ func (s *Contacts) createUnlisted(ctx context.Context, r request, listID int64, 
 }
 
 // Find returns the contact with the given address, ignoring letter case. The contact can
-// have any status, including deleted. Find filters the list by the address. It also
+// have any status, including deleted. Find requests the contacts with this address, and
 // compares the addresses in the response, because a platform may ignore the filter. If no
 // contact has the address, the error is [ErrNotFound]. If the address is empty, the error
 // is [ErrValidation].

@@ -160,7 +160,7 @@
 // GET. An error that matches neither ErrOutcomeUnknown nor [ErrNotQueued] means that the
 // failed request changed nothing. After an ErrNotQueued, the platform keeps a record of the
 // email, although it does not send the email. The file docs/errors.md describes what to do
-// after both errors.
+// after each of these two errors.
 //
 // A 4xx status other than 408 means that the platform rejected the request and did not
 // process it (see "Error codes" in docs/decisions.md). By default, a 503 does not have this
@@ -172,11 +172,11 @@
 // the client sends the request again. This attempt does not count toward MaxAttempts.
 //
 // [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
-// individual calls. Unless MaxAttempts is 1 or WithMaxAttempts is set, a 429 with a
-// Retry-After header does not count, because other calls can use up the platform's rate
-// limit again and again. Instead, after MaxAttempts attempts, the client retries after such
-// a response only while the sum of the call's delays does not exceed
-// [RetryConfig.MaxRetryAfter]. A delay after such a response is at least 100 ms.
+// individual calls. There is one exception: a 429 with a Retry-After header does not count
+// as an attempt, because other calls can use up the platform's rate limit again and again.
+// After MaxAttempts attempts, the client still retries such a response, until the sum of
+// the call's delays would exceed [RetryConfig.MaxRetryAfter]. Each of these delays is at
+// least 100 ms. The exception does not apply if MaxAttempts is 1 or WithMaxAttempts is set.
 //
 // Between attempts, the client waits for a random time (exponential backoff with full
 // jitter) plus the delay in a Retry-After header. The client does not retry in these
@@ -233,8 +233,9 @@
 // pages, so the iteration may miss an item. To detect this, set WithCount. If the total
 // number of items then decreases, the iteration ends with [ErrListChanged], and you can
 // iterate again. The iteration cannot detect a removal if another item is added at the
-// same time. If an item is added, the iteration may yield some items two times, or end
-// with ErrListChanged. [Contacts.All] describes how to read all contacts.
+// same time. If items are added, other items move to later pages, so the iteration may
+// yield some items two times. If a whole page is repeated, it ends with ErrListChanged.
+// [Contacts.All] describes how to read all contacts.
 //
 // # Import
 //

@@ -41,8 +41,8 @@ type Emails struct{ handler handler }
 // The client never sends an email again if the platform may have processed it. The error
 // then matches [ErrOutcomeUnknown], and the file docs/errors.md describes how to find the
 // outcome. You can find it only if you store each email with a key before you send it, and
-// include the key in the subject. A custom attribute is not sufficient, because neither
-// events nor [Emails.Get] return custom attributes, but Emails.Get returns the subject.
+// include the key in the subject. A custom attribute is not sufficient, because no event
+// contains it, and [Emails.Get] returns the subject but no custom attributes.
 //
 // After any error, [ResultOfSend] reports whether you can send the email again.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {

@@ -50,10 +50,11 @@ func (c BounceCategory) Soft() bool {
 
 // Hard reports whether the bounce is permanent; see [BounceCategory.Hard].
 //
-// To decide whether a bounce is permanent, use the category, not the bounce type of an
-// email or contact. The bounce type is either hard or soft, although some bounces, such
-// as automatic replies, are neither. The event for the bounce of an Email API message
-// contains no BounceDetail. For such a bounce, look up the email with [Event.EmailID].
+// To decide whether a bounce is permanent, use the category in a BounceDetail, not the
+// bounce type of an email or contact. The bounce type is either hard or soft, although
+// some bounces, such as automatic replies, are neither. The event for the bounce of an
+// Email API message contains no BounceDetail, so look up the email with [Event.EmailID]
+// to get the category.
 func (b BounceDetail) Hard() bool { return b.Category.Hard() }
 
 // Soft reports whether the reason of the bounce is temporary; see [BounceCategory.Soft].

@@ -41,9 +41,10 @@ type mailValue struct {
 // without NUL. If the key is already in the outbox, Enqueue does nothing. However, if the
 // outcome of the key is [Rejected] or [Failed], Enqueue adds the email again.
 //
-// Make the key a part of the subject. To resolve an unknown outcome, the Room compares the
-// address and the subject with an email that it looks up after an event. Without the key in
-// the subject, it could not distinguish several emails to one address.
+// Make the key a part of the subject. To resolve an unknown outcome, the Room waits for an
+// event of an email that it does not know, looks this email up, and compares its address
+// and subject with the stored email. Without the key in the subject, it could not
+// distinguish several emails to one address.
 func (r *Room) Enqueue(ctx context.Context, key string, email client.EmailSubmission) error {
 	return r.EnqueueAt(ctx, time.Now(), key, email)
 }

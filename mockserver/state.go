@@ -94,10 +94,11 @@ func (s *Server) Reset() { s.engine.Reset() }
 // settings in [Config].
 func (s *Server) Clear() { s.engine.Clear() }
 
-// ResetAccount resets one account, for parallel tests with separate accounts. The account's resources and
-// tokens return to the baseline, with their ids and secrets. Its fault rules, messages, events, deliveries
-// and requests are deleted, even if the baseline contains them. ResetAccount does not change what accounts
-// share: the clock, other fault rules, the lookup rate limit and the sequence of ids.
+// ResetAccount resets one account, for parallel tests with separate accounts. The account's
+// resources and tokens return to the baseline, with their ids and secrets. Its fault rules,
+// messages, events, deliveries and requests are deleted, even if the baseline contains them.
+// ResetAccount does not change what accounts share: the clock, the fault rules without an account,
+// the lookup rate limit and the sequence of ids.
 //
 // If the account does not exist, ResetAccount returns an error. It also returns an error if another account
 // now uses an id of the account's baseline, which is possible after [Server.Clear] or [Server.Restore].

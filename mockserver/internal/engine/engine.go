@@ -116,10 +116,10 @@ func (b *baseline) read() io.Reader {
 	return r
 }
 
-// clock returns the state of the clock after a reset, or nil to use the state in the
+// clock returns the state that a reset gives the clock, or nil to use the state in the
 // snapshot. If the initial time of a running clock is configured, a reset must not use the
-// snapshot. The snapshot contains an offset from time.Now, so each reset would restore a
-// later time.
+// snapshot, because the snapshot contains an offset from time.Now, so each reset would
+// restore a later time.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil

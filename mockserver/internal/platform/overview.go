@@ -24,15 +24,15 @@ type Resources struct {
 	Suppressed int `json:"suppressed" doc:"suppressed addresses and patterns"`
 }
 
-// Overview returns the counts for the account only, or for all accounts if only is 0. It
-// also counts the messages in each minute between from and until, inclusive. Both are
-// numbers of minutes since the Unix epoch. The running time depends on the number of lists and campaigns, not on the number of
-// messages or contacts.
-func (p *Platform) Overview(only, from, until int64) Overview {
+// Overview counts the resources and messages of one account, or of all accounts if account is 0. It
+// also counts the messages in each minute between from and until, inclusive. Both are numbers of
+// minutes since the Unix epoch. The running time depends on the number of lists and campaigns, not
+// on the number of messages or contacts.
+func (p *Platform) Overview(account, from, until int64) Overview {
 	out := Overview{Contacts: ContactCounts{}, Minutes: map[int64]int64{}}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for a := range p.accountsLocked(only) {
+	for a := range p.accountsLocked(account) {
 		out.addLocked(a)
 		a.outcomes.minutes.Each(from, until, func(m, n int64) { out.Minutes[m] += n })
 		for c := range a.Campaigns.all() {
