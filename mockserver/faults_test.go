@@ -300,7 +300,7 @@ func TestFaultInvalid(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	const status = mockserver.FaultStatus
 	_, err := p.Inject(mockserver.Fault{Action: status, Nth: -1}, mockserver.Fault{Action: status, Times: -1, Probability: 2, Path: "lists"})
-	want := "nth: must be 1 or more; mockserver: fault: times: must be 0 or more; mockserver: fault: probability: must be between 0 and 1; mockserver: fault: path: must begin with a slash"
+	want := "nth: must be between 1 and 2147483647; path: must be a path that begins with a slash; probability: must be more than 0 and at most 1; times: must be between 0 and 2147483647"
 	if err == nil || !strings.HasSuffix(err.Error(), want) || len(p.Faults()) != 0 {
 		t.Errorf("got %v and %v, want an error that ends with %q", err, p.Faults(), want)
 	}

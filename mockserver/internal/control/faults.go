@@ -52,11 +52,7 @@ func (c *Control) inject(r *request, in fault.Wire) (fault.RuleWire, error) {
 	}
 	if err != nil {
 		errs, _ := errors.AsType[fault.FieldErrors](err) // Set returns no other errors
-		p := &apierror.Error{Status: http.StatusUnprocessableEntity}
-		for _, e := range errs {
-			p.Details = append(p.Details, apierror.At("value_error", e.Rule, "body", e.Field))
-		}
-		return fault.RuleWire{}, p
+		return fault.RuleWire{}, &apierror.Error{Status: http.StatusUnprocessableEntity, Details: errs}
 	}
 	return fault.WireOf(rule), nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
-	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
@@ -34,7 +33,6 @@ func names() map[reflect.Type]string {
 		reflect.TypeFor[gateway.Summary]():         "RequestSummary",
 		reflect.TypeFor[fault.RuleWire]():          "FaultRule",
 		reflect.TypeFor[model.Sample]():            "Sample",
-		reflect.TypeFor[fault.Wire]():              "Fault",
 		platform.StateType():                       "State",
 	}
 }
@@ -59,21 +57,16 @@ var types = sync.OnceValue(func() schema.Types {
 		reflect.TypeFor[clock.Milliseconds]():     {Kind: contract.Number},
 		reflect.TypeFor[platform.ContactCounts](): platform.ContactCountsSchema(),
 		reflect.TypeFor[word]():                   {OneOf: []*contract.Schema{{Kind: contract.String}, {Kind: contract.Integer, Min: math.MinInt64}}},
-	}, Extra: map[reflect.Type]map[string]any{
-		reflect.TypeFor[fault.Wire](): fault.Conditions(),
 	}}
 })
 
 func requestOf(t reflect.Type) *contract.Schema {
+	if t == reflect.TypeFor[fault.Wire]() {
+		return fault.Schema()
+	}
 	o := types()
 	o.Request = true
-	s := o.Of(t)
-	if t == reflect.TypeFor[fault.Wire]() {
-		s.Property("operation").Schema.Enum = contract.IDs()
-		s.Property("method").Schema.Enum = contract.Methods()
-		s.Property("event").Schema.Enum = append(named(api.EventNames()), "*")
-	}
-	return s
+	return o.Of(t)
 }
 
 func sendingTypes() []events.SendingType {

@@ -18,6 +18,17 @@ import (
 	"example.com/emailplatform/mockserver/model"
 )
 
+// The fields of a fault that only some actions read.
+const (
+	fieldAfter    = "after_processing"
+	fieldDelay    = "delay_ms"
+	fieldStatus   = "status"
+	fieldRetry    = "retry_after"
+	fieldBody     = "body"
+	fieldLocation = "location"
+	fieldSize     = "size"
+)
+
 // targetKind is the kind of targets that a rule applies to.
 type targetKind int
 
@@ -119,11 +130,6 @@ func withTargets(all []Action) []Action {
 	return all
 }
 
-// reads reports whether the action reads a field of a rule with the given target.
-func (a Action) reads(field string, kind targetKind) bool {
-	return slices.Contains(a.Fields, field) && (kind == requests || !slices.Contains(a.RequestFields, field))
-}
-
 func (a Action) targets() (names []string) {
 	all := [...]string{requests: "request", messages: "message", deliveries: "delivery", attempts: "delivery"}
 	for _, kind := range []targetKind{a.kind, a.kindWithEvent} {
@@ -168,6 +174,14 @@ func targetKindOf(f model.Fault) targetKind {
 		return a.kindWithEvent
 	}
 	return a.kind
+}
+
+// targetOf returns what a rule with the action matches.
+func (a Action) targetOf(f model.Fault) string {
+	if f.Event != "" || f.WebhookID != "" {
+		return a.Targets[len(a.Targets)-1]
+	}
+	return a.Targets[0]
 }
 
 // Actions returns the names of all actions, sorted.

@@ -23,13 +23,11 @@ import (
 	"example.com/emailplatform/mockserver/model"
 )
 
-// Defaults and limits for faults.
+// Defaults for faults.
 const (
 	defaultOversize = 64 << 20 // bytes
-	maxOversize     = 1 << 30
 
-	DefaultReorderDelay = time.Second    // default maximum delay of a delivery by FaultReorder
-	MaxDelay            = 24 * time.Hour // maximum delay of a fault
+	DefaultReorderDelay = time.Second // default maximum delay of a delivery by FaultReorder
 )
 
 // Plan contains the fault rules, and each rule counts its matches. If several rules

@@ -1,15 +1,21 @@
 package fault
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
-	"example.com/emailplatform/mockserver/internal/suggest"
+	"example.com/emailplatform/mockserver/internal/schema"
 	"example.com/emailplatform/mockserver/model"
 )
 
@@ -20,211 +26,148 @@ type Wire struct {
 }
 
 // FieldErrors contains an error for each invalid field of a fault.
-type FieldErrors []FieldError
-
-// FieldError describes an invalid field of a fault and the rule that it violates.
-type FieldError struct{ Field, Rule string }
+type FieldErrors []api.ProblemDetail
 
 // Error implements error. It returns all errors on one line.
 func (e FieldErrors) Error() string {
 	lines := make([]string, len(e))
 	for i, f := range e {
-		lines[i] = "mockserver: fault: " + f.Field + ": " + f.Rule
+		lines[i] = apierror.Path(f.Loc) + ": " + f.Msg
 	}
-	return strings.Join(lines, "; ")
+	return "mockserver: fault: " + strings.Join(lines, "; ")
 }
 
+// check validates a fault in its JSON form, so Go and the control routes have the same rules.
 func check(f model.Fault) FieldErrors {
-	return slices.Concat(checkNames(f), checkRanges(f), checkTarget(f), checkFields(f))
-}
-
-// reject adds an error if the field is invalid.
-func (e *FieldErrors) reject(invalid bool, field, rule string) {
-	if invalid {
-		*e = append(*e, FieldError{field, rule})
+	body, err := json.Marshal(Wire{f, milliseconds(f.Delay)})
+	if err != nil { // NaN or an infinity, which JSON cannot contain
+		return FieldErrors{apierror.At("value_error", "must be a finite number", "body", "probability")}
 	}
-}
-
-// checkNames rejects unknown names, and ids that no account can have.
-func checkNames(f model.Fault) (errs FieldErrors) {
-	unknown := func(field, value string, names ...string) {
-		errs.reject(value != "" && !slices.Contains(names, value), field, suggest.Unknown(field, value, names))
+	errs := Schema().RequestErrors(body)
+	var given map[string]any
+	_ = json.Unmarshal(body, &given)
+	reject := func(field, rule string) {
+		errs = append(errs, apierror.At("value_error", rule, "body", field))
 	}
-	unknown("operation", f.Operation, contract.IDs()...)
-	unknown("method", f.Method, contract.Methods()...)
-	eventNames := []string{"*"}
-	for _, name := range api.EventNames() {
-		eventNames = append(eventNames, string(name))
+	for _, pair := range exclusive() {
+		if given[pair[0]] != nil && given[pair[1]] != nil {
+			reject("probability", "must be the only one of nth, every and probability")
+			break
+		}
 	}
-	unknown("event", string(f.Event), eventNames...)
-	errs.reject(f.AccountID < 0, "account_id", "must be 1 or more")
-	_, known := actionNamed(f.Action)
-	errs.reject(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
-	return errs
-}
-
-// checkRanges rejects values outside their ranges.
-func checkRanges(f model.Fault) (errs FieldErrors) {
-	several := f.Nth != 0 && f.Every != 0 || f.Probability != 0 && (f.Nth != 0 || f.Every != 0)
-	errs.reject(several, "probability", "must be the only one of nth, every and probability")
-	errs.reject(f.Nth < 0, "nth", "must be 1 or more")
-	errs.reject(f.Every < 0, "every", "must be 1 or more")
-	errs.reject(f.Times < 0, "times", "must be 0 or more")
-	errs.reject(!(f.Probability >= 0 && f.Probability <= 1), "probability", "must be between 0 and 1")
-	errs.reject(f.Delay < 0 || f.Delay > MaxDelay, "delay", "must be between 0 and 24 h")
-	errs.reject(f.Status != 0 && (f.Status < 200 || f.Status > 599), "status", "must be between 200 and 599")
-	errs.reject(f.Size < 0 || f.Size > maxOversize, "size", "must be between 0 and 1 GiB")
-	errs.reject(f.Path != "" && f.Path[0] != '/', "path", "must begin with a slash")
-	errs.reject(strings.ContainsAny(f.RetryAfter, "\r\n\x00"), "retry_after", "must be one line")
-	errs.reject(strings.ContainsAny(f.Location, "\r\n\x00"), "location", "must be one line")
-	return errs
-}
-
-// checkTarget rejects conditions on targets that the action does not apply to.
-func checkTarget(f model.Fault) (errs FieldErrors) {
-	_, known := actionNamed(f.Action)
-	if !known {
-		return nil
-	}
-	kind := targetKindOf(f)
-	applies := func(target bool, given, field, targets string) {
-		errs.reject(given != "" && !target, field, string(f.Action)+" does not apply to "+targets)
-	}
-	applies(kind == requests, f.Operation, "operation", "requests")
-	applies(kind == requests, f.Method, "method", "requests")
-	applies(kind == requests, f.Path, "path", "requests")
-	ofDeliveries := kind == deliveries || kind == attempts
-	applies(ofDeliveries, string(f.Event), "event", "deliveries")
-	applies(ofDeliveries, f.WebhookID, "webhook_id", "deliveries")
-	return errs
-}
-
-// checkFields rejects fields that the action does not read, and a missing field that it needs.
-func checkFields(f model.Fault) (errs FieldErrors) {
 	action, known := actionNamed(f.Action)
 	if !known {
-		return nil
+		return errs
 	}
-	kind := targetKindOf(f)
-	errs.reject(action.needs != "" && !slices.Contains(given(f), action.needs), action.needs, "is required by "+string(f.Action))
-	for _, field := range given(f) {
-		switch {
-		case !slices.Contains(action.Fields, field):
-			errs.reject(true, field, "must be omitted, because "+string(f.Action)+" does not read it")
-		case !action.reads(field, kind):
-			errs.reject(true, field, "must be omitted, because "+string(f.Action)+" reads it only for requests")
+	if action.needs != "" && given[action.needs] == nil {
+		reject(action.needs, "is required by "+string(f.Action))
+	}
+	for _, c := range conditions() {
+		for _, field := range c.fields {
+			if given[field] != nil && !c.allowed(action, action.targetOf(f), field) {
+				reject(field, fmt.Sprintf("must be omitted, because %s %s", f.Action, c.reason))
+			}
 		}
 	}
 	return errs
 }
 
-// The fields of a fault that only some actions read.
-const (
-	fieldAfter    = "after_processing"
-	fieldDelay    = "delay_ms"
-	fieldStatus   = "status"
-	fieldRetry    = "retry_after"
-	fieldBody     = "body"
-	fieldLocation = "location"
-	fieldSize     = "size"
-)
-
-type field struct {
-	name  string
-	zero  any // in JSON
-	given bool
+// milliseconds rounds away from zero, so a delay does not become zero or valid.
+func milliseconds(d time.Duration) int64 {
+	ms := d.Milliseconds()
+	if d%time.Millisecond != 0 {
+		ms += int64(cmp.Compare(d, 0))
+	}
+	return ms
 }
 
-func fieldsOf(f model.Fault) []field {
-	return []field{
-		{fieldAfter, false, f.AfterProcessing},
-		{fieldDelay, 0, f.Delay != 0},
-		{fieldStatus, 0, f.Status != 0},
-		{fieldRetry, "", f.RetryAfter != ""},
-		{fieldBody, "", f.Body != ""},
-		{fieldLocation, "", f.Location != ""},
-		{fieldSize, 0, f.Size != 0},
-	}
+// condition allows fields only for some actions and targets.
+type condition struct {
+	fields  []string
+	allowed func(a Action, target, field string) bool
+	reason  string
 }
 
-// given returns the fields of a fault that only some actions read, unless they are zero.
-func given(f model.Fault) (names []string) {
-	for _, field := range fieldsOf(f) {
-		if field.given {
-			names = append(names, field.name)
-		}
-	}
-	return names
-}
-
-// Conditions returns JSON Schema keywords for the validation rules that involve several
-// fields of a fault.
-func Conditions() map[string]any {
-	type object = map[string]any
-	without := func(names ...[]string) object {
-		var given []object
-		for _, together := range names {
-			given = append(given, object{"required": together})
-		}
-		return object{"anyOf": given}
-	}
-	forTarget := func(kind targetKind, not object) object {
-		var names []model.FaultAction
-		for _, action := range Actions() {
-			withEvent := targetKindOf(model.Fault{Action: action, Event: "*"})
-			if targetKindOf(model.Fault{Action: action}) == kind || kind == deliveries && (withEvent == deliveries || withEvent == attempts) {
-				names = append(names, action)
-			}
-		}
-		return object{"properties": object{"action": object{"enum": names}}, "not": not}
-	}
-	ofRequests, ofDeliveries := [][]string{{"operation"}, {"method"}, {"path"}}, [][]string{{"event"}, {"webhook_id"}}
-	return object{
-		"allOf": readFields(),
-		"anyOf": []object{
-			forTarget(requests, without(ofDeliveries...)),
-			forTarget(deliveries, without(ofRequests...)),
-			forTarget(messages, without(slices.Concat(ofRequests, ofDeliveries)...)),
-		},
-		"not": without([]string{"nth", "every"}, []string{"nth", "probability"}, []string{"every", "probability"}),
-	}
-}
-
-// readFields returns a condition for each action. A field that the action does not read
-// must be omitted or zero, and a field that the action needs must not be zero.
-func readFields() (all []map[string]any) {
-	type object = map[string]any
-	zeros := object{}
-	for _, field := range fieldsOf(model.Fault{}) {
-		zeros[field.name] = field.zero
-	}
+func conditions() []condition {
+	var read []string // fields that only some actions read
 	for _, a := range table {
-		fields, needed := object{}, []string{}
-		for field, zero := range zeros {
-			if !slices.Contains(a.Fields, field) {
-				fields[field] = object{"enum": []any{zero}}
+		read = append(read, a.Fields...)
+	}
+	slices.Sort(read)
+	read = slices.Compact(read)
+	ofRequests := func(_ Action, target, _ string) bool { return target == "request" }
+	ofDeliveries := func(a Action, _, _ string) bool { return slices.Contains(a.Targets, "delivery") }
+	reads := func(a Action, _, field string) bool { return slices.Contains(a.Fields, field) }
+	readsHere := func(a Action, target, field string) bool {
+		return target == "request" || !slices.Contains(a.RequestFields, field)
+	}
+	return []condition{
+		{[]string{"operation", "method", "path"}, ofRequests, "does not apply to requests in this rule"},
+		{[]string{"event", "webhook_id"}, ofDeliveries, "does not apply to deliveries"},
+		{read, reads, "does not read it"},
+		{read, readsHere, "reads it only for requests"},
+	}
+}
+
+// exclusive returns the pairs of fields that a fault cannot have together.
+func exclusive() [][2]string {
+	return [][2]string{{"nth", "every"}, {"nth", "probability"}, {"every", "probability"}}
+}
+
+// Schema returns the schema of [Wire]. For the rules that involve several fields, it
+// contains JSON Schema keywords.
+var Schema = sync.OnceValue(func() *contract.Schema {
+	types := schema.Types{Request: true, Name: func(reflect.Type) string { return "Fault" }}
+	s := types.Of(reflect.TypeFor[Wire]())
+	s.Property("action").Schema.Enum = textsOf(Actions())
+	s.Property("operation").Schema.Enum = contract.IDs()
+	s.Property("method").Schema.Enum = contract.Methods()
+	s.Property("event").Schema.Enum = append(textsOf(api.EventNames()), "*")
+	s.Extra = keywords(s)
+	return s
+})
+
+func textsOf[T ~string](values []T) (texts []string) {
+	for _, value := range values {
+		texts = append(texts, string(value))
+	}
+	return texts
+}
+
+// keywords converts the rules that involve several fields to JSON Schema. A field that
+// must be omitted can also be zero.
+func keywords(s *contract.Schema) map[string]any {
+	type object = map[string]any
+	zeros := map[contract.Kind]any{contract.Boolean: false, contract.Integer: 0, contract.String: ""}
+	zero := func(field string) object { return object{"enum": []any{zeros[s.Property(field).Schema.Kind]}} }
+	given := func(field string) object {
+		return object{"properties": object{field: object{"not": zero(field)}}, "required": []string{field}}
+	}
+	var all, together []object
+	for _, a := range table {
+		for i, target := range a.Targets {
+			is := object{"properties": object{"action": object{"const": a.Name}}}
+			if i > 0 {
+				is["anyOf"] = []object{given("event"), given("webhook_id")}
 			}
-			if field == a.needs {
-				fields[field], needed = object{"not": object{"enum": []any{zero}}}, []string{field}
+			omitted := object{}
+			for _, c := range conditions() {
+				for _, field := range c.fields {
+					if !c.allowed(a, target, field) {
+						omitted[field] = zero(field)
+					}
+				}
 			}
+			all = append(all, object{"if": is, "then": object{"properties": omitted}})
 		}
-		is := object{"action": object{"const": a.Name}}
-		all = append(all, object{"if": object{"properties": is}, "then": object{"properties": fields, "required": needed}})
-		ofRequests := object{}
-		for _, field := range a.RequestFields {
-			ofRequests[field] = object{"enum": []any{zeros[field]}}
-		}
-		if len(ofRequests) > 0 {
-			of := func(target string) object {
-				return object{"properties": object{target: object{"not": object{"enum": []any{""}}}}, "required": []string{target}}
-			}
-			all = append(all, object{
-				"if":   object{"properties": is, "anyOf": []object{of("event"), of("webhook_id")}},
-				"then": object{"properties": ofRequests},
-			})
+		if a.needs != "" {
+			all = append(all, object{"if": object{"properties": object{"action": object{"const": a.Name}}}, "then": given(a.needs)})
 		}
 	}
-	return all
+	for _, pair := range exclusive() {
+		together = append(together, object{"required": pair})
+	}
+	return object{"allOf": all, "not": object{"anyOf": together}}
 }
 
 type rule struct {
@@ -258,4 +201,4 @@ type RuleWire struct {
 }
 
 // WireOf converts a rule to JSON.
-func WireOf(r model.FaultRule) RuleWire { return RuleWire{r, r.Delay.Milliseconds()} }
+func WireOf(r model.FaultRule) RuleWire { return RuleWire{r, milliseconds(r.Delay)} }

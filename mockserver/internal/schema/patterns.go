@@ -48,7 +48,7 @@ var patterns = sync.OnceValue(func() map[string]pattern {
 			"an absolute http or https URL",
 		},
 		"status": {regexp.MustCompile(`^([1-5]([0-9]{2}|[xX]{2})|0)$`), "a status such as 404, a class such as 4xx, or 0"},
-		"path":   {regexp.MustCompile(`^\x2f`), "a slash first"},
+		"path":   {regexp.MustCompile(`^\x2f`), "a path that begins with a slash"},
 		"line":   {regexp.MustCompile(`^[^\r\n\x00]*$`), "one line"},
 		"token":  {regexp.MustCompile(`^[!-~]+$`), "visible ASCII characters, as a header field has them"},
 		"id":     {regexp.MustCompile(`^([1-9][0-9]{0,14}|10{15})$`), "an id of 1 to " + strconv.FormatInt(maxID, 10)},
