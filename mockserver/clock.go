@@ -2,7 +2,6 @@ package mockserver
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -26,16 +25,22 @@ func (s *Server) Now() time.Time { return s.engine.Clock.Now() }
 //
 // Work that is due can include deliveries, so Advance waits for the responses of
 // receivers. This takes real time, up to [Config.AttemptTimeout] for each attempt.
-func (s *Server) Advance(ctx context.Context, d time.Duration) error { return s.engine.Advance(ctx, d) }
+func (s *Server) Advance(ctx context.Context, d time.Duration) error {
+	return prefixed("advance", s.engine.Advance(ctx, d))
+}
 
 // AdvanceTo advances the clock to t; see [Server.Advance]. It returns an error
 // if t is in the past.
-func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.engine.AdvanceTo(ctx, t) }
+func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error {
+	return prefixed("advance", s.engine.AdvanceTo(ctx, t))
+}
 
 // AdvanceToNext advances the clock to the time of the next scheduled work,
 // which [Server.Clock] returns, and runs this work. It returns an error if no
 // work is scheduled.
-func (s *Server) AdvanceToNext(ctx context.Context) error { return s.engine.AdvanceToNext(ctx) }
+func (s *Server) AdvanceToNext(ctx context.Context) error {
+	return prefixed("advance", s.engine.AdvanceToNext(ctx))
+}
 
 // SetNow sets the clock to t. If t is later than the current time, all work that becomes
 // due runs at t and in no particular order; [Server.Advance] runs each item at its own
@@ -43,10 +48,7 @@ func (s *Server) AdvanceToNext(ctx context.Context) error { return s.engine.Adva
 // scheduled work do not change. SetNow returns an error if the year of t is outside the
 // range 1970–2199.
 func (s *Server) SetNow(t time.Time) error {
-	if err := s.engine.SetNow(t); err != nil {
-		return fmt.Errorf("mockserver: set the clock: %w", err)
-	}
-	return nil
+	return prefixed("set the clock", s.engine.SetNow(t))
 }
 
 // FreezeClock freezes the clock until [Server.ResumeClock] is called. Methods such as

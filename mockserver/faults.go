@@ -47,7 +47,10 @@ const (
 //
 // The server applies rules to a request after checking the access token, but before
 // validating the request. If several rules select a request, the first rule applies.
-func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) { return s.engine.Faults.Add(faults) }
+func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) {
+	added, err := s.engine.Faults.Add(faults)
+	return added, prefixed("inject", err)
+}
 
 // Faults returns the fault rules with their match counts, oldest first.
 func (s *Server) Faults() []FaultRule {

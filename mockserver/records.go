@@ -59,7 +59,7 @@ func (s *Server) OutboxTo(address string) []Message { return s.engine.Platform.O
 func (s *Server) Checks(emailID string) ([]Finding, error) {
 	found, ok := s.engine.Platform.Checks(emailID)
 	if !ok {
-		return nil, fmt.Errorf("mockserver: message %q does not exist", emailID)
+		return nil, prefixed("checks", fmt.Errorf("message %q does not exist", emailID))
 	}
 	return found, nil
 }
@@ -67,11 +67,15 @@ func (s *Server) Checks(emailID string) ([]Finding, error) {
 // DeleteMessage removes a message from the outbox. The API still returns the deleted
 // email, and its events and deliveries remain. If the message does not exist,
 // DeleteMessage returns an error.
-func (s *Server) DeleteMessage(id string) error { return s.engine.Platform.DeleteMessage(id) }
+func (s *Server) DeleteMessage(id string) error {
+	return prefixed("delete the message", s.engine.Platform.DeleteMessage(id))
+}
 
 // RestoreMessage restores a deleted message to its original position in the
 // outbox. It returns an error if no deleted message has this id.
-func (s *Server) RestoreMessage(id string) error { return s.engine.Platform.RestoreMessage(id) }
+func (s *Server) RestoreMessage(id string) error {
+	return prefixed("restore the message", s.engine.Platform.RestoreMessage(id))
+}
 
 // Deliveries returns the past and pending deliveries to webhooks, oldest event
 // first.
@@ -89,25 +93,32 @@ type Sample = model.Sample
 // Samples returns an example of every event and payload in the specification,
 // ordered by event and variant. To test a receiver, send the samples with
 // [Server.SendEvent].
-func Samples() ([]Sample, error) { return samples.All() }
+func Samples() ([]Sample, error) {
+	all, err := samples.All()
+	return all, prefixed("samples", err)
+}
 
 // SendEvent queues a delivery with any body, signed with the webhook's secret,
 // and returns the id of the delivery. The body does not have to be an event or
 // JSON.
 func (s *Server) SendEvent(webhookID string, body []byte) (deliveryID string, err error) {
-	return s.engine.Deliveries.Send(webhookID, body)
+	deliveryID, err = s.engine.Deliveries.Send(webhookID, body)
+	return deliveryID, prefixed("send the event", err)
 }
 
 // SendEventTo signs any body with the secret, and makes one attempt to deliver it to an
 // absolute http or https URL, without a webhook. [Config.AllowTargets] limits the URLs.
 func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
-	return s.engine.SendEventTo(0, to, secret, body)
+	deliveryID, err = s.engine.SendEventTo(0, to, secret, body)
+	return deliveryID, prefixed("send the event", err)
 }
 
 // Redeliver queues a delivery again with the same bytes, whatever its state is. If the
 // delivery fails, the retry schedule starts from the beginning. If the delivery does
 // not exist or an attempt is in progress, Redeliver returns an error.
-func (s *Server) Redeliver(deliveryID string) error { return s.engine.Deliveries.Redeliver(deliveryID) }
+func (s *Server) Redeliver(deliveryID string) error {
+	return prefixed("redeliver", s.engine.Deliveries.Redeliver(deliveryID))
+}
 
 // DiagnoseSignature explains why a signature or the secret is invalid. The result
 // describes a common cause, or states that none was detected, or is "" if the signature

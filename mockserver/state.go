@@ -10,24 +10,28 @@ import (
 // work that is scheduled for later, such as retries. To complete such work, use [Server.Advance] or
 // [Server.Drain], or sleep in a testing/synctest bubble. Wait returns an error if ctx is canceled or
 // expires.
-func (s *Server) Wait(ctx context.Context) error { return s.engine.Wait(ctx, 0) }
+func (s *Server) Wait(ctx context.Context) error {
+	return prefixed("wait", s.engine.Wait(ctx, 0))
+}
 
 // WaitAccount is [Server.Wait] for one account, so parallel tests do not wait for each other. It
 // ignores deliveries from [Server.SendEventTo], because these have no account. If the account does not
 // exist, it returns an error.
 func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
-	return s.engine.Wait(ctx, accountID)
+	return prefixed("wait", s.engine.Wait(ctx, accountID))
 }
 
 // Drain waits until every delivery has succeeded or failed permanently, even if deliveries must be
 // retried or wait for a rate limit. It ignores deliveries to archived webhooks. If ctx is canceled or expires, the server is
 // closed, or the clock is frozen, Drain returns an error that lists the remaining deliveries.
-func (s *Server) Drain(ctx context.Context) error { return s.engine.Drain(ctx, 0) }
+func (s *Server) Drain(ctx context.Context) error {
+	return prefixed("drain", s.engine.Drain(ctx, 0))
+}
 
 // DrainAccount waits until every delivery of one account has succeeded or failed
 // permanently; see [Server.Drain]. It returns an error if the account does not exist.
 func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
-	return s.engine.Drain(ctx, accountID)
+	return prefixed("drain", s.engine.Drain(ctx, accountID))
 }
 
 // WaitFor waits until the function f returns true. It calls f on the caller's goroutine, immediately
@@ -40,7 +44,9 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 // it responds. For example, f can be the method Load of an atomic.Bool. However, WaitFor does not notice
 // what the application changes after its response, for example in a queue. To wait for such a change, call
 // time.Sleep(time.Minute) in a testing/synctest bubble, where sleeping takes no real time.
-func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.engine.WaitFor(ctx, f) }
+func (s *Server) WaitFor(ctx context.Context, f func() bool) error {
+	return prefixed("wait", s.engine.WaitFor(ctx, f))
+}
 
 // Revision returns a number that grows after each change to the state that [Server.Snapshot]
 // writes. A request that only reads does not change the number. This also holds for the first
@@ -58,7 +64,9 @@ func (s *Server) Revision() uint64 { return s.engine.Changes.Revision() }
 //
 // The snapshot is consistent, and a slow writer does not delay changes to the state. For this, the server
 // keeps the old versions of changed records in memory until Snapshot returns.
-func (s *Server) Snapshot(w io.Writer) error { return s.engine.Snapshot(w) }
+func (s *Server) Snapshot(w io.Writer) error {
+	return prefixed("snapshot", s.engine.Snapshot(w))
+}
 
 // Restore replaces the whole state with the state in a snapshot, and resumes its pending deliveries and
 // campaigns. Tokens, fault rules and the request log do not change, because a snapshot does not contain
@@ -68,11 +76,15 @@ func (s *Server) Snapshot(w io.Writer) error { return s.engine.Snapshot(w) }
 // The snapshot also determines the clock. If the clock was running, it gets the same offset from
 // time.Now as in the snapshot. If it was frozen, it gets the time in the snapshot. If the snapshot
 // contains no clock, the clock restarts with the settings in [Config].
-func (s *Server) Restore(r io.Reader) error { return s.engine.Restore(r) }
+func (s *Server) Restore(r io.Reader) error {
+	return prefixed("restore", s.engine.Restore(r))
+}
 
 // SetBaseline makes the current state the baseline. [Server.Reset] restores the baseline, for example between
 // tests. The baseline also contains the tokens that [Server.Seed] added.
-func (s *Server) SetBaseline() error { return s.engine.SetBaseline() }
+func (s *Server) SetBaseline() error {
+	return prefixed("set the baseline", s.engine.SetBaseline())
+}
 
 // Reset restores the baseline, which is the state at the last [Server.SetBaseline], or
 // the empty state of a new server:
@@ -102,11 +114,15 @@ func (s *Server) Clear() { s.engine.Clear() }
 //
 // If the account does not exist, ResetAccount returns an error. It also returns an error if another account
 // now uses an id of the account's baseline, which is possible after [Server.Clear] or [Server.Restore].
-func (s *Server) ResetAccount(accountID int64) error { return s.engine.ResetAccount(accountID) }
+func (s *Server) ResetAccount(accountID int64) error {
+	return prefixed("reset", s.engine.ResetAccount(accountID))
+}
 
 // ClearAccount deletes all data of one account, including its fault rules, and the account's resources and
 // tokens in the baseline. If the account does not exist, it returns an error.
-func (s *Server) ClearAccount(accountID int64) error { return s.engine.ClearAccount(accountID) }
+func (s *Server) ClearAccount(accountID int64) error {
+	return prefixed("clear", s.engine.ClearAccount(accountID))
+}
 
 // Seed adds records from one or more JSON objects, each for one account:
 //
@@ -141,4 +157,6 @@ func (s *Server) ClearAccount(accountID int64) error { return s.engine.ClearAcco
 //
 // Seed stops at the first error, which contains the position of the failed record. Records that were added
 // before remain.
-func (s *Server) Seed(r io.Reader) error { return s.engine.Seed(r) }
+func (s *Server) Seed(r io.Reader) error {
+	return prefixed("seed", s.engine.Seed(r))
+}

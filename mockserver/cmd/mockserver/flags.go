@@ -86,7 +86,6 @@ func invalid(of *flag.Flag, source, quoted, rule string) error {
 	case rule == "parse error", rule == "value out of range":
 		rule = "must be an integer between 0 and 18446744073709551615"
 	}
-	rule = strings.TrimPrefix(rule, "mockserver: ")
 	if !slices.Contains([]string{"token", "read-only-token", "secret", "url"}, of.Name) && !strings.Contains(rule, quoted) {
 		rule += ", got " + quoted
 	}

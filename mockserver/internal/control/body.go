@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"strings"
 
 	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
@@ -58,11 +57,11 @@ func tooLarge(limit int64) *apierror.Error {
 	return apierror.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", limit), "body")
 }
 
-func bodyProblem(err error, prefix string) *apierror.Error {
+func bodyProblem(err error) *apierror.Error {
 	if p, ok := errors.AsType[*apierror.Error](err); ok {
 		return p
 	}
-	msg := strings.TrimPrefix(err.Error(), prefix)
+	msg := err.Error()
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge(large.Limit)
 	}
@@ -128,5 +127,5 @@ func conflict(err error, loc ...any) error {
 	if p, ok := errors.AsType[*apierror.Error](err); ok {
 		return p
 	}
-	return apierror.Conflict("invalid_state", strings.TrimPrefix(err.Error(), "mockserver: "), loc...)
+	return apierror.Conflict("invalid_state", err.Error(), loc...)
 }

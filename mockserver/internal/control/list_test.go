@@ -235,7 +235,7 @@ func TestLimited(t *testing.T) {
 		require.NoError(t, err)
 		status := 0
 		if _, err := io.ReadAll(body); err != nil {
-			status = bodyProblem(err, "").Status
+			status = bodyProblem(err).Status
 		}
 		assert.Equal(t, want, status, "%d bytes", length)
 	}

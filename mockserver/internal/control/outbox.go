@@ -146,7 +146,7 @@ func (b *bulkResult) add(id string, err error) {
 		return
 	}
 	b.Failed++
-	b.Error = cmp.Or(b.Error, strings.TrimPrefix(err.Error(), "mockserver: "))
+	b.Error = cmp.Or(b.Error, err.Error())
 }
 
 type actionResult struct {

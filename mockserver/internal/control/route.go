@@ -112,14 +112,14 @@ func optional(h handler) handler {
 
 // upload returns a handler that passes a request body of up to 1 GiB of JSON to read(),
 // and removes the prefix from its error messages.
-func upload(body func() *contract.Schema, read func(io.Reader) error, prefix string) handler {
+func upload(body func() *contract.Schema, read func(io.Reader) error) handler {
 	return handler{body: body, response: reflect.TypeFor[emptyBody](), serve: func(w http.ResponseWriter, r *request) error {
 		in, err := limited(r.Request, maxState)
 		if err != nil {
 			return err
 		}
 		if err := read(in); err != nil {
-			return bodyProblem(err, prefix)
+			return bodyProblem(err)
 		}
 		return writeJSON(w, emptyBody{})
 	}}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/apierror"
@@ -23,11 +22,11 @@ func (c *Control) stateRoutes() []route {
 	account := ofAccount("the account; the default is all accounts")
 	return []route{
 		handle("GET state", handler{response: platform.StateType(), serve: c.serveState}),
-		handle("PUT state", upload(stateSchema, c.Restore, "mockserver: restore: ")),
+		handle("PUT state", upload(stateSchema, c.Restore)),
 		handle("DELETE state", noInput(oneOrAll(c.ClearAccount, c.Clear)), account),
 		handle("POST reset", noInput(oneOrAll(c.ResetAccount, c.Reset)), account),
 		handle("PUT baseline", noInput(func(*request) (emptyBody, error) { return emptyBody{}, c.SetBaseline() })),
-		handle("POST seed", upload(engine.SeedSchema, c.seed, "mockserver: seed: ")),
+		handle("POST seed", upload(engine.SeedSchema, c.seed)),
 		handle("GET clock", noInput(func(*request) (clock.View, error) { return c.Clock.View(), nil })),
 		handle("PUT clock", jsonBody(c.setClock)),
 		handle("POST clock/advance", jsonBody(c.advance)),
@@ -149,7 +148,7 @@ func (c *Control) advance(r *request, in advanceBody) (view clock.View, err erro
 }
 
 func advanceProblem(ctx context.Context, err error, field string) error {
-	msg := strings.TrimPrefix(err.Error(), "mockserver: advance: ")
+	msg := err.Error()
 	switch {
 	case ctx.Err() != nil:
 		return apierror.New(http.StatusGatewayTimeout, "timeout", msg)

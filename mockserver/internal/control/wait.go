@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"reflect"
 	"strconv"
-	"strings"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/apierror"
@@ -106,7 +105,7 @@ func waitProblem(err error) error {
 	if err == nil {
 		return nil
 	}
-	msg := strings.TrimPrefix(err.Error(), "mockserver: ")
+	msg := err.Error()
 	if errors.Is(err, engine.ErrFrozen) { // a retry would fail again
 		return apierror.Conflict("invalid_state", msg, "body", "drain")
 	}

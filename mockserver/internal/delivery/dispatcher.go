@@ -225,7 +225,7 @@ func (d *Dispatcher) Send(webhookID string, body []byte) (string, error) {
 	id, _ := strconv.ParseInt(webhookID, 10, 64) // no webhook has the id 0
 	q := d.queues[id]
 	if q == nil || q.withoutWebhook {
-		return "", fmt.Errorf("mockserver: webhook %q does not exist", webhookID)
+		return "", fmt.Errorf("webhook %q does not exist", webhookID)
 	}
 	return d.pushLocked(q, eventFromBody(q.hook.AccountID, body)), nil
 }
@@ -362,14 +362,14 @@ func (d *Dispatcher) Redeliver(id string) error {
 	defer d.mu.Unlock()
 	dlv := d.history.find(id)
 	if dlv == nil {
-		return fmt.Errorf("mockserver: delivery %q does not exist", id)
+		return fmt.Errorf("delivery %q does not exist", id)
 	}
 	q := d.queues[dlv.webhookID]
 	if q == nil {
-		return fmt.Errorf("mockserver: delivery %s: the target and the secret are unknown", id)
+		return fmt.Errorf("delivery %s: the target and the secret are unknown", id)
 	}
 	if dlv.State == model.DeliveryInFlight {
-		return fmt.Errorf("mockserver: delivery %s: an attempt is in progress", id)
+		return fmt.Errorf("delivery %s: an attempt is in progress", id)
 	}
 	dlv = d.history.edit(dlv.n)
 	q.remove(dlv)

@@ -66,14 +66,14 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 func (g *guard) mayDial(host, resolved string) error {
 	to, err := netip.ParseAddrPort(resolved)
 	if err != nil {
-		return fmt.Errorf("mockserver: deliveries to %s are not allowed: %w", resolved, err)
+		return fmt.Errorf("deliveries to %s are not allowed: %w", resolved, err)
 	}
 	addr := to.Addr().Unmap().WithZone("")
 	if addr.IsLoopback() {
 		return nil
 	}
 	if reason := g.rejectReason(host, addr); reason != "" {
-		return fmt.Errorf("mockserver: deliveries to %s are not allowed: %s", addr, reason)
+		return fmt.Errorf("deliveries to %s are not allowed: %s", addr, reason)
 	}
 	return nil
 }

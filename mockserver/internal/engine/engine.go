@@ -46,18 +46,12 @@ type Engine struct {
 
 // Snapshot writes the whole state.
 func (e *Engine) Snapshot(to io.Writer) error {
-	if err := e.Platform.Snapshot().Write(to); err != nil {
-		return fmt.Errorf("mockserver: snapshot: %w", err)
-	}
-	return nil
+	return e.Platform.Snapshot().Write(to)
 }
 
 // Restore replaces the whole state.
 func (e *Engine) Restore(r io.Reader) error {
-	if err := e.Platform.Restore(contract.TextReader(contract.WithoutMark(r))); err != nil {
-		return fmt.Errorf("mockserver: restore: %w", err)
-	}
-	return nil
+	return e.Platform.Restore(contract.TextReader(contract.WithoutMark(r)))
 }
 
 // SendEventTo signs a body and makes one attempt to deliver it to a URL. Account 0 means no
@@ -67,10 +61,10 @@ func (e *Engine) SendEventTo(account int64, to string, secret webhook.Secret, bo
 		return "", ErrNoAccount
 	}
 	if _, err := contract.ParseURL(to); err != nil {
-		return "", fmt.Errorf("mockserver: url: %w", err)
+		return "", fmt.Errorf("url: %w", err)
 	}
 	if _, err := webhook.NewVerifier(secret); err != nil {
-		return "", fmt.Errorf("mockserver: secret: %w", errors.Unwrap(err))
+		return "", fmt.Errorf("secret: %w", errors.Unwrap(err))
 	}
 	return e.Deliveries.SendTo(account, to, secret, body), nil
 }
@@ -135,29 +129,27 @@ func (e *Engine) ResetAccount(account int64) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.baseline == nil {
-		return e.replaceAccount("clear", account, e.Platform.ResetAccount)
+		return e.replaceAccount(account, e.Platform.ResetAccount)
 	}
 	restore := func(account int64) error { return e.Platform.RestoreAccount(account, e.baseline.read()) }
-	return e.replaceAccount("reset", account, restore, e.baseline.tokens...)
+	return e.replaceAccount(account, restore, e.baseline.tokens...)
 }
 
 // ClearAccount deletes all data of one account, except its configured tokens.
 func (e *Engine) ClearAccount(account int64) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.replaceAccount("clear", account, e.Platform.ResetAccount)
+	return e.replaceAccount(account, e.Platform.ResetAccount)
 }
 
 // replaceAccount replaces the state of one account and its added tokens, and removes its
 // fault rules and logs.
-func (e *Engine) replaceAccount(
-	operation string, account int64, replace func(account int64) error, tokens ...model.Token,
-) error {
+func (e *Engine) replaceAccount(account int64, replace func(account int64) error, tokens ...model.Token) error {
 	if !e.hasAccount(account) {
-		return fmt.Errorf("mockserver: %s: account %d: %w", operation, account, ErrNoAccount)
+		return fmt.Errorf("account %d: %w", account, ErrNoAccount)
 	}
 	if err := replace(account); err != nil {
-		return fmt.Errorf("mockserver: %s: %w", operation, err)
+		return err
 	}
 	e.Faults.RemoveOf(account)
 	e.Auth.Reset(account, tokens...)

@@ -32,7 +32,7 @@ func (e *Engine) Seed(r io.Reader) error {
 			err = e.seedOne(raw)
 		}
 		if err != nil {
-			return fmt.Errorf("mockserver: seed: %w", err)
+			return err
 		}
 	}
 }

@@ -19,12 +19,9 @@ func (e *Engine) Wait(ctx context.Context, account int64) error {
 	known := account == 0 || e.hasAccount(account)
 	e.mu.Unlock()
 	if !known {
-		return fmt.Errorf("mockserver: wait: account %d: %w", account, ErrNoAccount)
+		return fmt.Errorf("account %d: %w", account, ErrNoAccount)
 	}
-	if err := e.waitUntilIdle(ctx, account); err != nil {
-		return fmt.Errorf("mockserver: wait: %w", err)
-	}
-	return nil
+	return e.waitUntilIdle(ctx, account)
 }
 
 func (e *Engine) waitUntilIdle(ctx context.Context, account int64) error {
@@ -56,10 +53,10 @@ func (e *Engine) Drain(ctx context.Context, account int64) error {
 			return nil
 		}
 		if e.Clock.View().Frozen {
-			return fmt.Errorf("mockserver: drain: %s are due in %v: %w", what, wait, ErrFrozen)
+			return fmt.Errorf("%s are due in %v: %w", what, wait, ErrFrozen)
 		}
 		if err := e.pass(ctx, wait, moved); err != nil {
-			return fmt.Errorf("mockserver: drain: %s are due in %v: %w", what, wait.Round(time.Millisecond), err)
+			return fmt.Errorf("%s are due in %v: %w", what, wait.Round(time.Millisecond), err)
 		}
 	}
 }
@@ -89,12 +86,12 @@ func (e *Engine) WaitFor(ctx context.Context, condition func() bool) error {
 		case condition():
 			return nil
 		case !open:
-			return fmt.Errorf("mockserver: wait: the condition can no longer be met: %w", platform.ErrClosed)
+			return fmt.Errorf("the condition can no longer be met: %w", platform.ErrClosed)
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return fmt.Errorf("mockserver: wait: the condition was not met: %w", ctx.Err())
+			return fmt.Errorf("the condition was not met: %w", ctx.Err())
 		}
 	}
 }
@@ -128,11 +125,11 @@ func (e *Engine) AdvanceToNext(ctx context.Context) error {
 func (e *Engine) advance(ctx context.Context, choose func(now time.Time) (end time.Time, err error)) error {
 	hold, err := e.Clock.Hold(ctx)
 	if err != nil {
-		return fmt.Errorf("mockserver: advance: another call is advancing the clock: %w", err)
+		return fmt.Errorf("another call is advancing the clock: %w", err)
 	}
 	defer hold.Release()
 	if err := e.waitUntilIdle(ctx, 0); err != nil {
-		return fmt.Errorf("mockserver: advance: %w", err)
+		return err
 	}
 	now := e.Clock.Now()
 	end, err := choose(now)
@@ -142,13 +139,10 @@ func (e *Engine) advance(ctx context.Context, choose func(now time.Time) (end ti
 	if err == nil && end.Before(now) {
 		err = ErrPast
 	}
-	if err == nil {
-		err = e.step(ctx, hold, end)
-	}
 	if err != nil {
-		return fmt.Errorf("mockserver: advance: %w", err)
+		return err
 	}
-	return nil
+	return e.step(ctx, hold, end)
 }
 
 // SetNow sets the clock. If it is set back, rate limits ignore attempts that are later

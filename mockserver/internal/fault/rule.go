@@ -34,7 +34,7 @@ func (e FieldErrors) Error() string {
 	for i, f := range e {
 		lines[i] = apierror.Path(f.Loc) + ": " + f.Msg
 	}
-	return "mockserver: fault: " + strings.Join(lines, "; ")
+	return strings.Join(lines, "; ")
 }
 
 // check validates a fault in its JSON form, so Go and the control routes have the same rules.

@@ -64,7 +64,7 @@ func effect(act func(id string) error, done string) mailPage {
 			return http.StatusOK, done, ""
 		}
 		if err := act(r.PathValue("id")); err != nil {
-			return http.StatusConflict, strings.TrimPrefix(err.Error(), "mockserver: "), ""
+			return http.StatusConflict, err.Error(), ""
 		}
 		return http.StatusOK, done, ""
 	}

@@ -53,7 +53,7 @@ func (l *LookupLimit) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("mockserver: lookup limit must be min_interval, token_bucket, fixed_window or unlimited, got %q", text)
+	return fmt.Errorf("lookup limit must be min_interval, token_bucket, fixed_window or unlimited, got %q", text)
 }
 
 type lookupState struct {

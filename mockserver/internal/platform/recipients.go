@@ -14,7 +14,7 @@ import (
 func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) error {
 	err := p.withMessage(emailID, func(t *tx, m *message) error {
 		if m.Status == messageRejected || m.Status == messageError {
-			return fmt.Errorf("mockserver: email %s was not sent: %s", m.ID, m.Status)
+			return fmt.Errorf("email %s was not sent: %s", m.ID, m.Status)
 		}
 		t.messageID, t.target = m.ID, m
 		return act(t, m)
@@ -47,7 +47,7 @@ func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) err
 	})
 }
 
-func noEmail(id string) error { return fmt.Errorf("mockserver: email %q does not exist", id) }
+func noEmail(id string) error { return fmt.Errorf("email %q does not exist", id) }
 
 // contactOf returns the contact and the list of a message, or nil if there are
 // none. The caller may change the returned contact.
@@ -67,7 +67,7 @@ func (t *tx) contactOf(m *message) (*list, *contact) {
 // names of recipient actions describe them.
 func (p *Platform) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	if !knownCategory(category) {
-		return fmt.Errorf("mockserver: bounce category %q does not exist", category)
+		return fmt.Errorf("bounce category %q does not exist", category)
 	}
 	return p.simulate(emailID, func(t *tx, m *message) { t.bounce(m, category, strings.Join(diagnostic, " ")) })
 }
@@ -147,7 +147,7 @@ func (p *Platform) Unsubscribe(emailID string) error { return p.actOn(emailID, (
 func (t *tx) unsubscribe(m *message) error {
 	l, c := t.contactOf(m)
 	if c == nil || m.SentBy == events.SendingTypeTransactional {
-		return fmt.Errorf("mockserver: email %s was not sent to a list contact", m.ID)
+		return fmt.Errorf("email %s was not sent to a list contact", m.ID)
 	}
 	m.Unsubscribed = true
 	if m.SentBy == events.SendingTypeEmailAPI && c.Status != statusUnsubscribed && c.Status != statusDeleted {

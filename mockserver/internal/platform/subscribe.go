@@ -97,7 +97,7 @@ func (t *tx) sendConfirmation(l *list, c *contact) {
 func (p *Platform) Confirm(emailID string) error {
 	return p.actOn(emailID, func(t *tx, m *message) error {
 		if !m.confirms() {
-			return fmt.Errorf("mockserver: email %s is not a confirmation email", m.ID)
+			return fmt.Errorf("email %s is not a confirmation email", m.ID)
 		}
 		if l, c := t.contactOf(m); c.Status == statusPending {
 			t.activate(l, c)

@@ -30,7 +30,7 @@ func All() ([]model.Sample, error) {
 			shown := all[event][names[i]]
 			body, err := refresh([]byte(shown.body), now)
 			if err != nil {
-				return nil, fmt.Errorf("mockserver: samples: %s: %w", names[i], err)
+				return nil, fmt.Errorf("%s: %w", names[i], err)
 			}
 			out = append(out, model.Sample{Event: events.Name(event), Variant: variant, Summary: shown.summary, Body: body})
 		}
