@@ -1207,7 +1207,7 @@ export interface components {
             times?: number;
             /** @description the id of the webhook that receives the deliveries */
             webhook_id?: string;
-        } & (unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown);
+        };
         FaultRule: {
             /** @description the account of the requests, messages or deliveries; all accounts if omitted */
             account_id?: number;
