@@ -14,33 +14,9 @@ type Fault = model.Fault
 // FaultRule is a fault rule with its id and match counts.
 type FaultRule = model.FaultRule
 
-// FaultAction is a string that specifies the effect of a rule.
+// FaultAction is a string that specifies the effect of a rule. For rules of delivery
+// attempts, see [model.FaultAction].
 type FaultAction = model.FaultAction
-
-// The fault actions. For the effect of each action, see [model.FaultAction].
-const (
-	// Actions for requests, or for delivery attempts if Event or WebhookID is set.
-	FaultStatus = model.FaultStatus
-	FaultReset  = model.FaultReset
-	FaultHang   = model.FaultHang
-
-	// Actions for requests.
-	FaultTruncate = model.FaultTruncate
-	FaultOversize = model.FaultOversize
-	FaultNotJSON  = model.FaultNotJSON
-	FaultRedirect = model.FaultRedirect
-
-	// An action for messages from the Email API.
-	FaultInternalError = model.FaultInternalError
-
-	// Actions for deliveries.
-	FaultDrop      = model.FaultDrop
-	FaultDuplicate = model.FaultDuplicate
-	FaultReorder   = model.FaultReorder
-
-	// An action for requests, or for deliveries if Event or WebhookID is set.
-	FaultDelay = model.FaultDelay
-)
 
 // Inject appends fault rules and returns them with their ids. If a rule is invalid,
 // Inject adds no rules and returns an error that names the invalid field.

@@ -209,8 +209,7 @@ type Fault struct {
 	Probability float64 `json:"probability,omitzero" above:"0" max:"1" doc:"the probability that the rule selects a match; 1 selects all matches"`
 	Times       int     `json:"times,omitzero" min:"0" max:"2147483647" doc:"the maximum number of selections; 0 means no limit"`
 
-	Action FaultAction `json:"action" doc:"the effect of the rule"`
-	// For FaultStatus, FaultReset, FaultHang, FaultNotJSON and FaultRedirect.
+	Action          FaultAction   `json:"action" doc:"the effect of the rule"`
 	AfterProcessing bool          `json:"after_processing,omitzero" doc:"whether to process the request or delivery before the action"`
 	Delay           time.Duration `json:"-"` // a delay before the action, at most 24 h
 	Status          int           `json:"status,omitzero" min:"200" max:"599" doc:"the HTTP status of the response; the default depends on the action"`
@@ -221,58 +220,13 @@ type Fault struct {
 	Size     int64  `json:"size,omitzero" min:"0" max:"1073741824" doc:"the size of an oversize body in bytes, up to 1 GiB; 0 means 64 MiB"`
 }
 
-// FaultAction is the action of a fault rule.
-type FaultAction string
-
-// Actions for requests. If the rule has Event or WebhookID, they apply to delivery attempts
-// instead. Unless Status is 2xx, an attempt with such an action fails, and the server
+// FaultAction is the action of a fault rule. If the rule has Event or WebhookID, the
+// actions [FaultStatus], [FaultReset] and [FaultHang] apply to delivery attempts instead of
+// requests. Unless Status is 2xx, an attempt with such an action fails, and the server
 // retries the delivery on the retry schedule. The receiver gets the request of the attempt
 // only if AfterProcessing is set. The rule counts each attempt, so a rule with Times 1
 // selects only one attempt.
-const (
-	// FaultStatus responds with Status (503 if zero), RetryAfter and Body. In a rule for
-	// attempts, RetryAfter must be empty.
-	FaultStatus FaultAction = "status"
-	// FaultReset closes the connection without a response.
-	FaultReset FaultAction = "reset"
-	// FaultHang sends no response. It ends when the client or the attempt times out, or
-	// the rule is removed, disabled or replaced.
-	FaultHang FaultAction = "hang"
-)
-
-// Actions for requests.
-const (
-	// FaultTruncate processes the request and sends half of the response body.
-	FaultTruncate FaultAction = "truncate"
-	// FaultOversize processes the request and responds with a JSON object of Size
-	// bytes.
-	FaultOversize FaultAction = "oversize"
-	// FaultNotJSON responds with Status (200 if zero) and an HTML page, or Body.
-	FaultNotJSON FaultAction = "not_json"
-	// FaultRedirect responds with Status (307 if zero) and Location.
-	FaultRedirect FaultAction = "redirect"
-)
-
-// FaultInternalError makes a message from the Email API fail: the status in the response
-// is "error", and Email.Error fires. The field Body is the end of the error text in the
-// event; if Body is empty, the server uses a default text.
-const FaultInternalError FaultAction = "internal_error"
-
-// Actions for deliveries.
-const (
-	// FaultDrop skips the delivery attempt and sets the state of the delivery to dropped.
-	FaultDrop FaultAction = "drop"
-	// FaultDuplicate delivers the same bytes again after the receiver has
-	// accepted them.
-	FaultDuplicate FaultAction = "duplicate"
-	// FaultReorder delays the delivery until after the next delivery of the
-	// webhook, or until Delay (1 s if zero) has passed.
-	FaultReorder FaultAction = "reorder"
-)
-
-// FaultDelay delays a request by Delay, or a delivery if the rule has Event or
-// WebhookID.
-const FaultDelay FaultAction = "delay"
+type FaultAction string
 
 // FaultRule is a fault rule with its id and counts.
 type FaultRule struct {

@@ -40,7 +40,7 @@ const (
 )
 
 // Action describes an action of fault rules. The table of actions determines the
-// validation, the manual and the console.
+// constants, the validation, the manual and the console.
 type Action struct {
 	Name    model.FaultAction `json:"action" doc:"the action"`
 	Label   string            `json:"label" doc:"the action as a short command"`
@@ -50,6 +50,7 @@ type Action struct {
 
 	RequestFields []string `json:"request_fields" doc:"the fields that the action reads only for requests; a rule for deliveries must omit them"`
 
+	constant      string // name of the constant in package model
 	needs         string // a field that rules with the action must have
 	kind          targetKind
 	kindWithEvent targetKind // the targets if the rule has an event or a webhook; kind, if it must not have one
@@ -59,64 +60,64 @@ type Action struct {
 var table = withTargets([]Action{ //nolint:gochecknoglobals // like a constant, which Go does not have for slices
 	// Requests. With an event, some of these actions apply to deliveries.
 	{
-		Name: model.FaultStatus, kind: requests, kindWithEvent: attempts,
+		Name: "status", constant: "FaultStatus", kind: requests, kindWithEvent: attempts,
 		Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody}, RequestFields: []string{fieldRetry},
 		Label: "Respond with a status", Effect: "Responds with `status` (503 by default), `retry_after` and `body`.",
 	},
 	{
-		Name: model.FaultReset, kind: requests, kindWithEvent: attempts,
+		Name: "reset", constant: "FaultReset", kind: requests, kindWithEvent: attempts,
 		Fields: []string{fieldAfter, fieldDelay},
 		Label:  "Close the connection", Effect: "Closes the connection without a response.",
 	},
 	{
-		Name: model.FaultHang, kind: requests, kindWithEvent: attempts,
+		Name: "hang", constant: "FaultHang", kind: requests, kindWithEvent: attempts,
 		Fields: []string{fieldAfter, fieldDelay},
 		Label:  "Never respond", Effect: "Sends no response, and waits until the client closes the connection, or the rule is removed, disabled or replaced.",
 	},
 	{
-		Name: model.FaultTruncate, kind: requests, kindWithEvent: requests,
+		Name: "truncate", constant: "FaultTruncate", kind: requests, kindWithEvent: requests,
 		Fields: []string{fieldDelay},
 		Label:  "Truncate the response", Effect: "Processes the request, and sends half of the response body.",
 	},
 	{
-		Name: model.FaultOversize, kind: requests, kindWithEvent: requests,
+		Name: "oversize", constant: "FaultOversize", kind: requests, kindWithEvent: requests,
 		Fields: []string{fieldDelay, fieldStatus, fieldSize},
 		Label:  "Respond with a huge body", Effect: "Processes the request, and responds with a JSON object of `size` bytes.",
 	},
 	{
-		Name: model.FaultNotJSON, kind: requests, kindWithEvent: requests,
+		Name: "not_json", constant: "FaultNotJSON", kind: requests, kindWithEvent: requests,
 		Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody},
 		Label:  "Respond with HTML", Effect: "Responds with `status` (200 by default) and an HTML page, or `body`.",
 	},
 	{
-		Name: model.FaultRedirect, kind: requests, kindWithEvent: requests,
+		Name: "redirect", constant: "FaultRedirect", kind: requests, kindWithEvent: requests,
 		Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody, fieldLocation},
 		Label:  "Redirect", Effect: "Responds with `status` (307 by default) and `location`.",
 	},
 	{
-		Name: model.FaultDelay, kind: requests, kindWithEvent: deliveries,
+		Name: "delay", constant: "FaultDelay", kind: requests, kindWithEvent: deliveries,
 		Fields: []string{fieldDelay}, needs: fieldDelay,
 		Label: "Delay", Effect: "Processes the request, or makes the delivery, after `delay_ms`.",
 	},
 	// Messages.
 	{
-		Name: model.FaultInternalError, kind: messages, kindWithEvent: messages,
+		Name: "internal_error", constant: "FaultInternalError", kind: messages, kindWithEvent: messages,
 		Fields: []string{fieldBody},
 		Label:  "Fail with an internal error", Effect: "Sets the status in the response to `error`, and fires Email.Error.",
 	},
 	// Deliveries.
 	{
-		Name: model.FaultDrop, kind: deliveries, kindWithEvent: deliveries,
+		Name: "drop", constant: "FaultDrop", kind: deliveries, kindWithEvent: deliveries,
 		Fields: []string{},
-		Label:  "Drop", Effect: "Skips the delivery attempt.",
+		Label:  "Drop", Effect: "Skips the delivery attempt, and sets the state of the delivery to `dropped`.",
 	},
 	{
-		Name: model.FaultDuplicate, kind: deliveries, kindWithEvent: deliveries,
+		Name: "duplicate", constant: "FaultDuplicate", kind: deliveries, kindWithEvent: deliveries,
 		Fields: []string{fieldDelay},
 		Label:  "Duplicate", Effect: "Delivers the same bytes again after the receiver has accepted them.",
 	},
 	{
-		Name: model.FaultReorder, kind: deliveries, kindWithEvent: deliveries,
+		Name: "reorder", constant: "FaultReorder", kind: deliveries, kindWithEvent: deliveries,
 		Fields: []string{fieldDelay},
 		Label:  "Reorder", Effect: "Delays a delivery until after the next delivery of the webhook, or until `delay_ms` (1 s by default) has passed.",
 	},
@@ -148,16 +149,22 @@ func Manual() string {
 	var out strings.Builder
 	out.WriteString("| action | matches | fields | effect |\n|---|---|---|---|\n")
 	for _, a := range table {
-		fields := "–"
-		if len(a.Fields) > 0 {
-			fields = "`" + strings.Join(a.Fields, "` `") + "`"
-		}
-		for _, field := range a.RequestFields {
-			fields = strings.Replace(fields, "`"+field+"`", "`"+field+"` (only for requests)", 1)
-		}
-		fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", a.Name, strings.Join(a.Targets, ", "), fields, a.Effect)
+		fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", a.Name, strings.Join(a.Targets, ", "), a.fields(), a.Effect)
 	}
 	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// fields returns a list of the fields that the action reads, in Markdown.
+func (a Action) fields() string {
+	var all []string
+	for _, field := range a.Fields {
+		note := ""
+		if slices.Contains(a.RequestFields, field) {
+			note = " (only for requests)"
+		}
+		all = append(all, "`"+field+"`"+note)
+	}
+	return cmp.Or(strings.Join(all, ", "), "none")
 }
 
 func actionNamed(name model.FaultAction) (a Action, known bool) {
