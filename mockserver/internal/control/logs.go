@@ -145,7 +145,7 @@ func (c *Control) deliveries() listing[delivery.Stored, delivery.Summary] {
 		record: delivery.Stored.Summary,
 		filters: []filter[delivery.Stored]{
 			whereAccount("the account of the webhook", func(dlv delivery.Stored) int64 { return dlv.AccountID }),
-			where(choice("state", "the state of the deliveries", named(delivery.States())...), func(dlv delivery.Stored) string { return string(dlv.State) }),
+			where(choice("state", "the state of the deliveries", schema.Texts(delivery.States())...), func(dlv delivery.Stored) string { return string(dlv.State) }),
 			where(eventName("the name of an API event; use `search` for custom events"), func(dlv delivery.Stored) string { return string(dlv.Event) }),
 			where(text("webhook_id", "the id of the webhook"), func(dlv delivery.Stored) string { return dlv.WebhookID }),
 		},

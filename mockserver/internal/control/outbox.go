@@ -19,6 +19,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/mail"
 	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/internal/schema"
 	"example.com/emailplatform/mockserver/model"
 )
 
@@ -76,7 +77,7 @@ func (c *Control) outbox() listing[platform.OutboxMessage, platform.Summary] {
 			whereAccount("the account that sent the messages", func(m platform.OutboxMessage) int64 { return m.AccountID }),
 			where(text("to", "the complete address of the recipient, ignoring case"), func(m platform.OutboxMessage) string { return m.To }),
 			where(choice("status", "the status of the messages", platform.OutboxStatuses()...), func(m platform.OutboxMessage) string { return m.Status }),
-			where(choice("sent_by", "the sending type of the messages", named(sendingTypes())...),
+			where(choice("sent_by", "the sending type of the messages", schema.Texts(sendingTypes())...),
 				func(m platform.OutboxMessage) string { return string(m.SentBy) }),
 			whereID(idOf("campaign_id", "the id of the campaign that sent the messages"), func(m platform.OutboxMessage) int64 { return m.CampaignID }),
 			whereID(idOf("workflow_id", "the id of the workflow that sent the messages"), func(m platform.OutboxMessage) int64 { return m.WorkflowID }),

@@ -16,6 +16,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/httpapi"
+	"example.com/emailplatform/mockserver/internal/schema"
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
@@ -177,7 +178,7 @@ func idOf(name, doc string) param { return number(name, doc, 1, math.MaxInt64, "
 
 func ofAccount(doc string) param { return idOf("account_id", doc) }
 
-func eventName(doc string) param { return choice("event", doc, named(api.EventNames())...) }
+func eventName(doc string) param { return choice("event", doc, schema.Texts(api.EventNames())...) }
 
 // parse returns the normalized value, or a message if the value is invalid.
 func (p param) parse(given string) (value, wrong string) {

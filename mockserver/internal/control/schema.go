@@ -41,11 +41,11 @@ func names() map[reflect.Type]string {
 var types = sync.OnceValue(func() schema.Types {
 	known := names()
 	return schema.Types{Name: func(t reflect.Type) string { return known[t] }, Enums: map[reflect.Type][]string{
-		reflect.TypeFor[model.DeliveryState]():   named(delivery.States()),
-		reflect.TypeFor[activity.WaitReason]():   named(activity.WaitReasons()),
-		reflect.TypeFor[events.SendingType]():    named(sendingTypes()),
-		reflect.TypeFor[events.BounceCategory](): named(events.BounceCategories()),
-		reflect.TypeFor[model.FaultAction]():     named(fault.Actions()),
+		reflect.TypeFor[model.DeliveryState]():   schema.Texts(delivery.States()),
+		reflect.TypeFor[activity.WaitReason]():   schema.Texts(activity.WaitReasons()),
+		reflect.TypeFor[events.SendingType]():    schema.Texts(sendingTypes()),
+		reflect.TypeFor[events.BounceCategory](): schema.Texts(events.BounceCategories()),
+		reflect.TypeFor[model.FaultAction]():     schema.Texts(fault.Actions()),
 		reflect.TypeFor[webhook.HashFunction]():  {string(webhook.SHA256), string(webhook.SHA512)},
 		reflect.TypeFor[platform.LookupLimit]():  platform.LookupLimits(),
 		reflect.TypeFor[waitKind]():              {"message", "delivery", "request", "event"},
@@ -73,12 +73,4 @@ func sendingTypes() []events.SendingType {
 	return []events.SendingType{
 		events.SendingTypeCampaign, events.SendingTypeWorkflow, events.SendingTypeTransactional, events.SendingTypeEmailAPI,
 	}
-}
-
-func named[T ~string](values []T) []string {
-	out := make([]string, len(values))
-	for i, value := range values {
-		out[i] = string(value)
-	}
-	return out
 }

@@ -13,6 +13,7 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/engine"
+	"example.com/emailplatform/mockserver/internal/schema"
 	"example.com/emailplatform/webhook"
 )
 
@@ -21,9 +22,9 @@ func TestEnums(t *testing.T) {
 	c := &Control{Engine: &engine.Engine{}}
 	functions := constants(t, "../../../webhook/secret.go", "HashFunction")
 	for of, want := range map[reflect.Type][]string{
-		reflect.TypeFor[messageAction]():        named(slices.Collect(maps.Keys(c.messageActions(actionBody{})))),
-		reflect.TypeFor[contactAction]():        named(slices.Collect(maps.Keys(c.contactActions()))),
-		reflect.TypeFor[waitKind]():             named(slices.Collect(maps.Keys(c.waits()))),
+		reflect.TypeFor[messageAction]():        schema.Texts(slices.Collect(maps.Keys(c.messageActions(actionBody{})))),
+		reflect.TypeFor[contactAction]():        schema.Texts(slices.Collect(maps.Keys(c.contactActions()))),
+		reflect.TypeFor[waitKind]():             schema.Texts(slices.Collect(maps.Keys(c.waits()))),
 		reflect.TypeFor[events.SendingType]():   constants(t, "../../../events/enums.go", "SendingType"),
 		reflect.TypeFor[webhook.HashFunction](): functions,
 	} {

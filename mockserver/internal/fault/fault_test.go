@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -124,6 +125,29 @@ func TestMatching(t *testing.T) {
 		"of requests":   {model.Fault{Action: model.FaultDelay, Delay: 1}, false},
 	} {
 		assert.Equal(t, row.hits, newPlan(t, row.fault).Delivery(1, "Email.Bounced", "3") != nil, "%s: a rule matches", name)
+	}
+}
+
+// The error of an invalid fault has the names of JSON.
+func TestInvalid(t *testing.T) {
+	const status, late = model.FaultStatus, "delay_ms: must be between 0 and 86400000"
+	for _, row := range []struct {
+		fault model.Fault
+		want  string
+	}{
+		{model.Fault{Action: status, Delay: -1}, late},
+		{model.Fault{Action: status, Delay: 24*time.Hour + 1}, late},
+		{model.Fault{Action: status, Delay: 24 * time.Hour}, ""},
+		{model.Fault{Action: model.FaultDelay, Delay: 1}, ""},
+		{model.Fault{Action: model.FaultDelay}, "delay_ms: is required by delay"},
+		{model.Fault{Action: status, Probability: math.NaN()}, "probability: must be a finite number"},
+		{model.Fault{Action: status, Nth: 1, Every: 1, Probability: 1}, "probability: must be the only one of nth, every and probability"},
+		{model.Fault{Action: model.FaultDrop, Status: 400}, "status: must be omitted, because drop does not read it"},
+		{model.Fault{Action: status, Event: "*", RetryAfter: "1"}, "retry_after: must be omitted, because status reads it only for requests"},
+		{model.Fault{Action: status, Event: "*", Path: "/"}, "path: must be omitted, because status does not apply to requests in this rule"},
+		{model.Fault{Action: model.FaultTruncate, WebhookID: "1"}, "webhook_id: must be omitted, because truncate does not apply to deliveries"},
+	} {
+		assert.Equal(t, row.want, check(row.fault).Error(), "%+v", row.fault)
 	}
 }
 

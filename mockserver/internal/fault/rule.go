@@ -119,20 +119,13 @@ func exclusive() [][2]string {
 var Schema = sync.OnceValue(func() *contract.Schema {
 	types := schema.Types{Request: true, Name: func(reflect.Type) string { return "Fault" }}
 	s := types.Of(reflect.TypeFor[Wire]())
-	s.Property("action").Schema.Enum = textsOf(Actions())
+	s.Property("action").Schema.Enum = schema.Texts(Actions())
 	s.Property("operation").Schema.Enum = contract.IDs()
 	s.Property("method").Schema.Enum = contract.Methods()
-	s.Property("event").Schema.Enum = append(textsOf(api.EventNames()), "*")
+	s.Property("event").Schema.Enum = append(schema.Texts(api.EventNames()), "*")
 	s.Extra = keywords(s)
 	return s
 })
-
-func textsOf[T ~string](values []T) (texts []string) {
-	for _, value := range values {
-		texts = append(texts, string(value))
-	}
-	return texts
-}
 
 // keywords converts the rules that involve several fields to JSON Schema. A field that
 // must be omitted can also be zero.

@@ -115,6 +115,15 @@ func limit(s *contract.Schema, tag reflect.StructTag) {
 	}
 }
 
+// Texts converts the values of an enumeration to strings.
+func Texts[T ~string](values []T) []string {
+	out := make([]string, len(values))
+	for i, value := range values {
+		out[i] = string(value)
+	}
+	return out
+}
+
 // OpenAPI converts a schema to the JSON Schema of OpenAPI 3.1. It adds named
 // objects to the given map.
 func OpenAPI(s *contract.Schema, named map[string]any) map[string]any {
