@@ -228,7 +228,7 @@ func (s *Selected) Apply(w http.ResponseWriter, r *http.Request, act func(http.R
 // before the delay ends.
 func (s *Selected) delay(r *http.Request) bool {
 	select {
-	case <-time.After(s.Fault.Delay):
+	case <-time.After(s.Delay):
 	case <-s.ctx.Done():
 	case <-r.Context().Done():
 		return false
