@@ -2,7 +2,6 @@ package mockserver
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -163,23 +162,3 @@ const (
 	// otherwise take a second of real time.
 	LookupUnlimited LookupLimit = platform.LookupUnlimited
 )
-
-// RevokeToken revokes an access token, so requests with this token fail with
-// 401. RevokeToken returns an error if the token does not exist. The error does
-// not contain the token.
-func (s *Server) RevokeToken(token string) error {
-	if !s.engine.Auth.Revoke(token) {
-		return errors.New("mockserver: the token does not exist")
-	}
-	return nil
-}
-
-// SetTarget sets or replaces the handler for deliveries to a host; see
-// [Config].Targets. If handler is nil, deliveries to the host use the network.
-// Attempts in progress continue with the previous handler.
-func (s *Server) SetTarget(host string, handler http.Handler) {
-	s.engine.Deliveries.SetTarget(host, handler)
-}
-
-// SetLookupLimit sets the algorithm for the lookup rate limit.
-func (s *Server) SetLookupLimit(limit LookupLimit) { s.engine.Platform.SetLookups(limit) }

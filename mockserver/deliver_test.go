@@ -1,8 +1,6 @@
 package mockserver_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -88,63 +86,6 @@ func TestRedeliver(t *testing.T) {
 		}
 		assert.Error(t, p.Redeliver("dlv-99"), "Redeliver accepts an unknown delivery")
 	})
-}
-
-// If their context ends, Wait and Drain return. Close cancels attempts in progress.
-func TestWaitEndsWithContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var inProgress atomic.Int32
-		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			inProgress.Add(1)
-			<-r.Context().Done()
-			inProgress.Add(-1)
-		})
-		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
-		p.causeDelivery()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := p.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Wait: %v, want the deadline", err)
-		}
-		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		if err := p.Drain(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "1 deliveries to webhook") {
-			t.Errorf("Drain: %v, want the deadline and the pending deliveries", err)
-		}
-		p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
-		synctest.Wait()
-		if inProgress.Load() == 0 {
-			t.Error("no attempt is in progress")
-		}
-		start := time.Now()
-		p.Close() // cancels the attempt
-		p.Close() // has no effect
-		took := time.Since(start)
-		synctest.Wait()
-		if n := inProgress.Load(); took != 0 || n != 0 {
-			t.Errorf("Close took %v and left %d attempts, want no time and none", took, n)
-		}
-	})
-}
-
-// Drain on a closed server fails immediately and reports the pending deliveries.
-func TestDrainClosedServer(t *testing.T) {
-	for name, start := range map[string]func(func()){
-		"closed before":  func(end func()) { end() },
-		"closed because": func(end func()) { go end() },
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			h := &hookServer{status: func(int) int { return http.StatusInternalServerError }}
-			p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Hour}})
-			p.causeDelivery()
-			require.NoError(t, p.Wait(t.Context()))
-			start(p.Close)
-			if err := p.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "1 deliveries to webhook") ||
-				!strings.Contains(err.Error(), "server closed") {
-				t.Errorf("%s: got %v, want the pending deliveries and that the server is closed", name, err)
-			}
-		})
-	}
 }
 
 // Config.DeliveryConcurrency limits the attempts in progress.

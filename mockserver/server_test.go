@@ -307,3 +307,17 @@ func liveOnce(t *testing.T, seed uint64) {
 		t.Errorf("seed %d: %d deliveries, want at least one for each contact", seed, n)
 	}
 }
+
+func TestHTTPClient(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	a, b := p.HTTPClient(), p.HTTPClient()
+	if a.Timeout = time.Second; b.Timeout != 0 {
+		t.Error("HTTPClient returns the same client again")
+	}
+	for _, base := range []string{p.URL(), "http://platform.test"} {
+		res, err := b.Get(base + "/_mock/health")
+		require.NoError(t, err)
+		_ = res.Body.Close()
+		assert.Equal(t, http.StatusOK, res.StatusCode, base)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,51 +67,9 @@ func TestWaitForEnds(t *testing.T) {
 	}
 }
 
-// A caller can add, replace and remove targets while the server runs. Letter case in their hosts is
-// ignored.
-func TestSetTarget(t *testing.T) {
-	const host = "127.0.0.1:1" // no server listens on this port
-	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{host: says("the first")}})
-	for _, step := range []struct {
-		name, host string
-		set        func()
-		want       string
-	}{
-		{"as configured", host, func() {}, "the first"},
-		{"another handler", host, func() { p.SetTarget(host, says("the second")) }, "the second"},
-		{"after a reset", host, func() {}, "the second"},
-		{"another port", host, func() { p.SetTarget("127.0.0.1:2", says("the third")) }, "the second"},
-		{"none", host, func() { p.SetTarget(host, nil) }, "refused"},
-		{"in capitals", "app.test", func() { p.SetTarget("APP.test", says("the fourth")) }, "the fourth"},
-	} {
-		step.set()
-		p.must("POST", "/webhooks", map[string]any{"url": "http://" + step.host, "events": []string{"SuppressedEmail.Added"}})
-		p.must("POST", "/suppressed-emails", `{"email":"ada@example.org"}`)
-		p.fired()
-		if a := p.Deliveries()[0].Attempts[0]; !strings.Contains(a.Response+a.Error, step.want) {
-			t.Errorf("%s: got %+v, want %q", step.name, a, step.want)
-		}
-		p.Reset()
-	}
-}
-
 // says responds with a text.
 func says(text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
-}
-
-func TestHTTPClient(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	a, b := p.HTTPClient(), p.HTTPClient()
-	if a.Timeout = time.Second; b.Timeout != 0 {
-		t.Error("HTTPClient returns the same client again")
-	}
-	for _, base := range []string{p.URL(), "http://platform.test"} {
-		res, err := b.Get(base + "/_mock/health")
-		require.NoError(t, err)
-		_ = res.Body.Close()
-		assert.Equal(t, http.StatusOK, res.StatusCode, base)
-	}
 }
 
 // The route returns when the record is created.
@@ -179,4 +138,61 @@ func TestWaitForOneAccount(t *testing.T) {
 		require.NoError(t, p.DrainAccount(t.Context(), 1))
 		assert.Error(t, p.WaitAccount(t.Context(), 5), "WaitAccount accepts an unknown account")
 	})
+}
+
+// If their context ends, Wait and Drain return. Close cancels attempts in progress.
+func TestWaitEndsWithContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var inProgress atomic.Int32
+		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			inProgress.Add(1)
+			<-r.Context().Done()
+			inProgress.Add(-1)
+		})
+		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
+		p.causeDelivery()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := p.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Wait: %v, want the deadline", err)
+		}
+		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := p.Drain(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "1 deliveries to webhook") {
+			t.Errorf("Drain: %v, want the deadline and the pending deliveries", err)
+		}
+		p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+		synctest.Wait()
+		if inProgress.Load() == 0 {
+			t.Error("no attempt is in progress")
+		}
+		start := time.Now()
+		p.Close() // cancels the attempt
+		p.Close() // has no effect
+		took := time.Since(start)
+		synctest.Wait()
+		if n := inProgress.Load(); took != 0 || n != 0 {
+			t.Errorf("Close took %v and left %d attempts, want no time and none", took, n)
+		}
+	})
+}
+
+// Drain on a closed server fails immediately and reports the pending deliveries.
+func TestDrainClosedServer(t *testing.T) {
+	for name, start := range map[string]func(func()){
+		"closed before":  func(end func()) { end() },
+		"closed because": func(end func()) { go end() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := &hookServer{status: func(int) int { return http.StatusInternalServerError }}
+			p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Hour}})
+			p.causeDelivery()
+			require.NoError(t, p.Wait(t.Context()))
+			start(p.Close)
+			if err := p.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "1 deliveries to webhook") ||
+				!strings.Contains(err.Error(), "server closed") {
+				t.Errorf("%s: got %v, want the pending deliveries and that the server is closed", name, err)
+			}
+		})
+	}
 }

@@ -13,10 +13,6 @@ import (
 // Only servers on non-loopback addresses use tokenCookie.
 const tokenCookie = "mock_token"
 
-// inertPolicy is the Content-Security-Policy for untrusted content that a browser may
-// show as a page. The policy blocks scripts and gives the page an opaque origin.
-const inertPolicy = "sandbox; default-src 'none'"
-
 // guarded rejects requests that must not access the control routes, by the rules in
 // docs/control-api.md.
 func (c *Control) guarded(next http.Handler) http.Handler {

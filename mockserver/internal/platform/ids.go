@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -94,13 +93,6 @@ func (a *account) hasContact(id int64) bool {
 	return false
 }
 
-func checkSecret(key string, hash webhook.HashFunction) error {
-	if _, err := webhook.ParseSecret(key, string(hash)); err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "webhook: "))
-	}
-	return nil
-}
-
 // UUID returns a random UUID (version 4) for an email or an event.
 func UUID() string {
 	var b [16]byte
@@ -109,5 +101,3 @@ func UUID() string {
 	h := hex.EncodeToString(b[:])
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
-
-func newSecret() string { return "whsec-" + rand.Text() }

@@ -16,7 +16,7 @@
 //	deliver, recipients, address                                                      delivery of messages, and recipient actions
 //	suppressions, lists, templates                                                    operations that others use
 //	events                                                                            events of messages
-//	platform, ids                                                                     the lock and transactions
+//	platform, ids, secret                                                             the lock and transactions
 //	render                                                                            the content of messages
 //	account, outcome, lookuplimit                                                     the records of an account
 //	list, campaign, workflow, webhook, message, contact, contacttable, contactstatus  the records and their rules

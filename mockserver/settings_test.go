@@ -1,0 +1,37 @@
+package mockserver_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// A caller can add, replace and remove targets while the server runs. Letter case in their hosts is
+// ignored.
+func TestSetTarget(t *testing.T) {
+	const host = "127.0.0.1:1" // no server listens on this port
+	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{host: says("the first")}})
+	for _, step := range []struct {
+		name, host string
+		set        func()
+		want       string
+	}{
+		{"as configured", host, func() {}, "the first"},
+		{"another handler", host, func() { p.SetTarget(host, says("the second")) }, "the second"},
+		{"after a reset", host, func() {}, "the second"},
+		{"another port", host, func() { p.SetTarget("127.0.0.1:2", says("the third")) }, "the second"},
+		{"none", host, func() { p.SetTarget(host, nil) }, "refused"},
+		{"in capitals", "app.test", func() { p.SetTarget("APP.test", says("the fourth")) }, "the fourth"},
+	} {
+		step.set()
+		p.must("POST", "/webhooks", map[string]any{"url": "http://" + step.host, "events": []string{"SuppressedEmail.Added"}})
+		p.must("POST", "/suppressed-emails", `{"email":"ada@example.org"}`)
+		p.fired()
+		if a := p.Deliveries()[0].Attempts[0]; !strings.Contains(a.Response+a.Error, step.want) {
+			t.Errorf("%s: got %+v, want %q", step.name, a, step.want)
+		}
+		p.Reset()
+	}
+}
