@@ -7,7 +7,8 @@ import (
 	"iter"
 )
 
-// Create creates a template. The name is required.
+// Create creates a template. The name is required. Several templates can have the
+// same name.
 func (s *Templates) Create(ctx context.Context, template TemplateCreate) (Template, error) {
 	return callJSON(ctx, s.handler, createTemplateRequest(template), readTemplate)
 }
@@ -25,8 +26,8 @@ func (s *Templates) Update(ctx context.Context, templateID int64, update Templat
 	return callJSON(ctx, s.handler, updateTemplateRequest(templateID, update), readTemplate)
 }
 
-// Delete deletes a template. If the template does not exist, the error is
-// [ErrNotFound].
+// Delete deletes a template. Campaigns and workflows that use it keep its content.
+// If the template does not exist, the error is [ErrNotFound].
 func (s *Templates) Delete(ctx context.Context, templateID int64) error {
 	return s.handler.call(ctx, deleteTemplateRequest(templateID), nil)
 }
