@@ -65,7 +65,7 @@ func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 	for name := range c.Members() {
 		switch name {
 		case "errors":
-			v.Errors = readItems(c, readEntryError)
+			v.Errors = readItems(c, readRejectedEntry)
 			v.hasResult = v.hasResult || len(v.Errors) > 0
 		case "imported":
 			v.hasResult = v.hasResult || c.Peek() != 'n'
@@ -82,10 +82,10 @@ func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 	return v
 }
 
-// readEntryError reads a RejectedEntry. Some platforms write the index in the location
+// readRejectedEntry reads a RejectedEntry. Some platforms write the index in the location
 // instead of in the field "index", and the type in the field "code" instead of in the
 // field "type".
-func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
+func readRejectedEntry(c *jsonscan.Cursor) (v RejectedEntry) {
 	if c.Peek() != '{' {
 		c.Reject("an object")
 		return v

@@ -95,7 +95,7 @@ func (env *envelope) readField(c *jsonscan.Cursor, name string) {
 	case "ip":
 		env.IP = c.String()
 	case "user":
-		env.User = readActor(c)
+		env.User = readUser(c)
 	case "created_on":
 		env.createdOn = readTime(c)
 	case "timestamp":
@@ -114,8 +114,8 @@ func (env *envelope) readField(c *jsonscan.Cursor, name string) {
 	}
 }
 
-// readActor reads a user. It treats an invalid field as null.
-func readActor(c *jsonscan.Cursor) (v User) {
+// readUser reads a user. It treats an invalid field as null.
+func readUser(c *jsonscan.Cursor) (v User) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":

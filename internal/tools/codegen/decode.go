@@ -21,7 +21,8 @@ type decoder struct {
 	order map[string][]string // for responses: the fields of list elements in openapi.yaml, by type
 	hand  map[string]ast.Expr // types in handwritten files
 	known map[string][]string // the values of constants, by the type as the package writes it
-	roots []string            // types whose readers the package calls, in the order of their first use
+	own   map[string]bool     // handwritten functions
+	roots []string            // types whose readers the package calls and does not contain, in the order of their first use
 	types map[string]codegen.TypeDefinition
 	need  []string // types with readers, which grows
 }
@@ -47,7 +48,7 @@ type readField struct {
 // newDecoder reads the files of a package that declare types or call readers. If the types are responses, order contains
 // the fields of list elements, by type and in the order of openapi.yaml. Otherwise, order is nil.
 func newDecoder(dir string, order map[string][]string) *decoder {
-	d := &decoder{order: order, hand: map[string]ast.Expr{}, types: map[string]codegen.TypeDefinition{}}
+	d := &decoder{order: order, hand: map[string]ast.Expr{}, own: map[string]bool{}, types: map[string]codegen.TypeDefinition{}}
 	d.known = constants(dir, "")
 	if order != nil {
 		maps.Copy(d.known, constants(filepath.Join(dir, "..", "events"), "events."))
@@ -55,6 +56,7 @@ func newDecoder(dir string, order map[string][]string) *decoder {
 	for _, file := range parseFiles(dir, "types.gen.go", "requests.gen.go", "decode.gen.go") {
 		d.scan(file)
 	}
+	d.roots = slices.DeleteFunc(d.roots, func(name string) bool { return d.own["read"+name] })
 	return d
 }
 
@@ -65,6 +67,8 @@ func (d *decoder) scan(file *ast.File) {
 			if !n.Assign.IsValid() {
 				d.hand[n.Name.Name] = n.Type
 			}
+		case *ast.FuncDecl:
+			d.own[n.Name.Name] = true
 		case *ast.Ident:
 			if name, ok := strings.CutPrefix(n.Name, "read"); ok {
 				d.roots = append(d.roots, name)
@@ -89,7 +93,7 @@ func (d *decoder) readers(all []codegen.TypeDefinition) (out []reader) {
 }
 
 func (d *decoder) needs(name string) {
-	if _, ok := d.types[name]; (ok || d.known[name] != nil) && !slices.Contains(d.need, name) {
+	if _, ok := d.types[name]; (ok || d.known[name] != nil) && !d.own["read"+name] && !slices.Contains(d.need, name) {
 		d.need = append(d.need, name)
 	}
 }
