@@ -12,8 +12,8 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -82,43 +82,34 @@ func TestCloseIdleConnections(t *testing.T) {
 // TestWithToken: the clients of 1,000 tenants share a connection, send their own tokens, and use about 1 kB each.
 func TestWithToken(t *testing.T) {
 	const tenants = 1000
-	var connections atomic.Int64
-	requests := map[string]int{}
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests[r.Header.Get("Authorization")]++ // one request at a time
-		respondWith(200, "application/json", `{"template_id":1}`)(w, r)
-	}))
-	srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-		if s == http.StateNew {
-			connections.Add(1)
+	synctest.Test(t, func(t *testing.T) {
+		requests := map[string]int{}
+		c, connections := newInMemoryClient(t, func(w http.ResponseWriter, r *http.Request) {
+			requests[r.Header.Get("Authorization")]++ // one request at a time
+			respondWith(200, "application/json", `{"template_id":1}`)(w, r)
+		})
+		tokens, clients := make([]string, tenants), make([]*Client, tenants)
+		for i := range tokens {
+			tokens[i] = fmt.Sprint("token-", i)
 		}
-	}
-	srv.Start()
-	defer srv.Close()
-	c, err := New(Config{BaseURL: srv.URL, Token: testToken})
-	require.NoError(t, err)
-	defer c.CloseIdleConnections()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for i, token := range tokens {
+			var err error
+			clients[i], err = c.WithToken(token)
+			require.NoError(t, err)
+		}
+		runtime.ReadMemStats(&after)
+		assert.Less(t, (after.TotalAlloc-before.TotalAlloc)/tenants, uint64(1200), "bytes per client")
 
-	tokens, clients := make([]string, tenants), make([]*Client, tenants)
-	for i := range tokens {
-		tokens[i] = fmt.Sprint("token-", i)
-	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for i, token := range tokens {
-		clients[i], err = c.WithToken(token)
-		require.NoError(t, err)
-	}
-	runtime.ReadMemStats(&after)
-	assert.Less(t, (after.TotalAlloc-before.TotalAlloc)/tenants, uint64(1200), "bytes per client")
-
-	for _, tenant := range append(clients, c) {
-		must(t)(tenant.Templates.Get(t.Context(), 1))
-	}
-	assert.Equal(t, int64(1), connections.Load(), "connections")
-	assert.Len(t, requests, tenants+1)
-	assert.Equal(t, 1, requests["Bearer token-17"])
-	assert.Equal(t, 1, requests["Bearer "+testToken])
+		for _, tenant := range append(clients, c) {
+			must(t)(tenant.Templates.Get(t.Context(), 1))
+		}
+		assert.Equal(t, int64(1), connections.Load(), "connections")
+		assert.Len(t, requests, tenants+1)
+		assert.Equal(t, 1, requests["Bearer token-17"])
+		assert.Equal(t, 1, requests["Bearer "+testToken])
+	})
 }
 
 // keyRecorder records the keys of lookups.

@@ -120,27 +120,38 @@ func (l listener) Close() error {
 
 func (listener) Addr() net.Addr { return &net.TCPAddr{} }
 
+// newInMemoryClient returns a client of a server on in-memory connections, and the number of opened connections. Use it
+// only in a synctest bubble; see http1Platform.
+func newInMemoryClient(t *testing.T, handler http.HandlerFunc) (*Client, *atomic.Int64) {
+	t.Helper()
+	opened, conns := new(atomic.Int64), make(listener)
+	srv := &http.Server{Handler: handler}
+	go srv.Serve(conns) //nolint:errcheck // Serve returns an error after Close
+	c, err := New(Config{BaseURL: "http://127.0.0.1", Token: testToken})
+	require.NoError(t, err)
+	c.shared.cfg.HTTPClient.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+		opened.Add(1)
+		here, there := net.Pipe()
+		conns <- there
+		return here, nil
+	}
+	t.Cleanup(func() {
+		c.CloseIdleConnections()
+		_ = srv.Close()
+	})
+	return c, opened
+}
+
 // TestConnectionPoolSize sends requests in waves. All requests succeed with at most 100 connections, and later
 // waves reuse the connections of the first wave.
 func TestConnectionPoolSize(t *testing.T) {
 	const waves, size, most = 5, 300, 100
 	synctest.Test(t, func(t *testing.T) {
-		var opened atomic.Int64
-		conns := make(listener) // in memory, because testing/synctest does not support sockets
-		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, opened := newInMemoryClient(t, func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			time.Sleep(20 * time.Millisecond)
 			respondWith(http.StatusCreated, "application/json", `{"id":"x"}`)(w, r)
-		})}
-		go srv.Serve(conns) //nolint:errcheck // Serve returns an error after Close
-		c, err := New(Config{BaseURL: "http://127.0.0.1", Token: testToken})
-		require.NoError(t, err)
-		c.shared.cfg.HTTPClient.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
-			opened.Add(1)
-			here, there := net.Pipe()
-			conns <- there
-			return here, nil
-		}
+		})
 		for range waves {
 			var wave sync.WaitGroup
 			for range size {
@@ -156,8 +167,6 @@ func TestConnectionPoolSize(t *testing.T) {
 		if n := opened.Load(); n > most {
 			t.Errorf("%d connections for %d waves of %d, want at most %d", n, waves, size, most)
 		}
-		c.CloseIdleConnections()
-		_ = srv.Close()
 	})
 }
 

@@ -259,7 +259,7 @@ func TestLookupLimit(t *testing.T) {
 		mockserver.LookupUnlimited:   "0s 200, 0s 200, 0s 200, 1h 200",
 		mockserver.LookupFixedWindow: "900ms 200, 100ms 200, 900ms 429, 100ms 200",
 	} {
-		p := newProbe(t, mockserver.Config{Lookups: limit, FreezeClock: true, Now: time.Unix(1_700_000_000, 0)})
+		p := newProbe(t, mockserver.Config{LookupLimit: limit, FreezeClock: true, Now: time.Unix(1_700_000_000, 0)})
 		path := "/v2/emails/" + p.email("ada@example.org")
 		for lookup := range strings.SplitSeq(lookups, ", ") {
 			pause, status, _ := strings.Cut(lookup, " ")

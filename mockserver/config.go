@@ -57,8 +57,8 @@ type Config struct {
 	// HashFunction is the hash function for signatures: webhook.SHA256 (default) or
 	// webhook.SHA512. [New] panics if the value is invalid.
 	HashFunction webhook.HashFunction
-	// Lookups is the algorithm for the lookup rate limit of one lookup per second.
-	Lookups LookupLimit
+	// LookupLimit is the algorithm for the lookup rate limit of one lookup per second.
+	LookupLimit LookupLimit
 	// Now is the initial time of the clock. The default is time.Now. A time
 	// before 1970 or after 2199 is changed to the nearest valid time.
 	Now time.Time

@@ -43,7 +43,7 @@
 // responds to the submission. Your test then plays the recipient: [Server.Bounce],
 // [Server.Complain], [Server.Open], [Server.Click], [Server.Unsubscribe],
 // [Server.GlobalUnsubscribe] and [Server.Confirm] simulate recipient actions. Recipients
-// in the domain [MagicDomain] react to messages automatically.
+// in the domain [TestDomain] react to messages automatically.
 //
 // Recipients can also follow links: the confirmation link, the merge tags
 // {{unsubscribe_url}} and {{global_unsubscribe_url}}, and the List-Unsubscribe link (RFC

@@ -70,7 +70,7 @@ func (s *Server) Confirm(emailID string) error {
 	return prefixed("confirm", s.engine.Platform.Confirm(emailID))
 }
 
-// MagicDomain is the domain (mock.test) of the test addresses. Recipients in this
+// TestDomain is the domain (mock.test) of the test addresses. Recipients in this
 // domain react to each message automatically. The local part of the address selects the
 // reaction:
 //
@@ -84,4 +84,4 @@ func (s *Server) Confirm(emailID string) error {
 //
 // For more addresses, add a plus sign and any text to the local part:
 // complaint+7@, bounce+fm+7@.
-const MagicDomain = platform.TestDomain
+const TestDomain = platform.TestDomain

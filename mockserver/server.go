@@ -64,10 +64,10 @@ func New(cfg Config) *Server {
 // it. The top layers are the control routes and this package.
 func build(cfg Config, base func() string) *engine.Engine {
 	e := &engine.Engine{
-		Account: cfg.Tokens[0].AccountID,
-		Lookups: cfg.Lookups,
-		Changes: &changes.Feed{}, // all layers publish their changes here
-		Work:    &work.Pending{}, // counts the work that Wait waits for
+		Account:     cfg.Tokens[0].AccountID,
+		LookupLimit: cfg.LookupLimit,
+		Changes:     &changes.Feed{}, // all layers publish their changes here
+		Work:        &work.Pending{}, // counts the work that Wait waits for
 	}
 	e.Clock = clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: e.Changes, Work: e.Work})
 	e.Auth = auth.New(cfg.Tokens, e.Clock.Now)
@@ -77,7 +77,7 @@ func build(cfg Config, base func() string) *engine.Engine {
 	}))
 	e.Platform = platform.New(platform.Options{
 		Hash:         cfg.HashFunction,
-		LookupLimit:  cfg.Lookups,
+		LookupLimit:  cfg.LookupLimit,
 		RecordEvents: cfg.RecordEvents,
 		BaseURL:      base,
 		Deliveries:   e.Deliveries,

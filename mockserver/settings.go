@@ -23,4 +23,4 @@ func (s *Server) SetTarget(host string, handler http.Handler) {
 }
 
 // SetLookupLimit sets the algorithm for the lookup rate limit.
-func (s *Server) SetLookupLimit(limit LookupLimit) { s.engine.Platform.SetLookups(limit) }
+func (s *Server) SetLookupLimit(limit LookupLimit) { s.engine.Platform.SetLookupLimit(limit) }

@@ -53,7 +53,7 @@ func (s *Server) SetBaseline() error {
 //   - The tokens in [Config.Tokens] and the tokens seeded before the baseline are valid,
 //     and their lifetimes restart. All other tokens become invalid.
 //   - The fault rules and the request log are empty, and the lookup rate limit is
-//     [Config.Lookups].
+//     [Config.LookupLimit].
 //   - The seed for random faults and the targets set with [Server.SetTarget] do not
 //     change.
 func (s *Server) Reset() { s.engine.Reset() }

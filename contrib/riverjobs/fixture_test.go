@@ -38,7 +38,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
-	f := &fixture{t: t, pool: newDatabase(t), platform: mockserver.New(mockserver.Config{Lookups: mockserver.LookupMinInterval})}
+	f := &fixture{t: t, pool: newDatabase(t), platform: mockserver.New(mockserver.Config{LookupLimit: mockserver.LookupMinInterval})}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if front := f.front.Load(); front != nil {
 			front.ServeHTTP(w, r)

@@ -72,7 +72,7 @@ func demonstrate(ctx context.Context) error {
 	}
 	defer s.room.Close() //nolint:errcheck // always nil
 	platform.SetTarget("shop.test", s.public())
-	contact := client.ContactCreate{Email: "open@" + mockserver.MagicDomain}
+	contact := client.ContactCreate{Email: "open@" + mockserver.TestDomain}
 	if err := s.confirm(ctx, "A-1", contact.Email); err != nil {
 		return err
 	}

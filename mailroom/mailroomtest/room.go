@@ -24,7 +24,7 @@ const (
 // process enqueues them two times, and some of their transactions are rolled back. The
 // platform loses responses and duplicates deliveries.
 func testRooms(t *testing.T, stores ...mailroom.Store) {
-	platform := mockserver.New(mockserver.Config{Lookups: mockserver.LookupUnlimited})
+	platform := mockserver.New(mockserver.Config{LookupLimit: mockserver.LookupUnlimited})
 	defer platform.Close()
 	received := &noticeCounter{n: map[string]int{}}
 	prefix := newKind() + "-" // the store may contain keys of another run

@@ -3010,8 +3010,6 @@ export interface operations {
                          * @enum {string}
                          */
                         lookup_limit: "min_interval" | "token_bucket" | "fixed_window" | "unlimited";
-                        /** @description the domain of test recipients that react automatically, for example with a bounce */
-                        magic_domain: string;
                         /** @description the enabled deviations that the client accepts */
                         quirks: string[];
                         /** @description the delays before the retries of a delivery */
@@ -3023,6 +3021,8 @@ export interface operations {
                             /** @description the action of the recipient */
                             effect: string;
                         }[];
+                        /** @description the domain of test recipients that react automatically, for example with a bounce */
+                        test_domain: string;
                         /** @description whether the control routes require a token */
                         token_required: boolean;
                     };

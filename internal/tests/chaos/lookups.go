@@ -217,7 +217,7 @@ type arrival struct {
 }
 
 func newPlatform(ctx context.Context) *platform {
-	p := &platform{mock: mockserver.New(mockserver.Config{Lookups: mockserver.LookupMinInterval})}
+	p := &platform{mock: mockserver.New(mockserver.Config{LookupLimit: mockserver.LookupMinInterval})}
 	p.srv = httptest.NewServer(p)
 	c := must.Get(client.New(client.Config{BaseURL: p.srv.URL, Token: p.mock.Token()}))
 	p.email = must.Get(c.Emails.Send(ctx, client.EmailSubmission{

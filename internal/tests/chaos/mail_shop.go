@@ -37,7 +37,7 @@ type shop struct {
 // newShop starts the replicas with empty tables.
 func newShop(ctx context.Context, env *environment, store string, change func(*settings)) *shop {
 	s := &shop{env: env, mock: mockserver.New(mockserver.Config{
-		Lookups: mockserver.LookupUnlimited, Logger: slog.New(slog.DiscardHandler),
+		LookupLimit: mockserver.LookupUnlimited, Logger: slog.New(slog.DiscardHandler),
 		RetrySchedule: slices.Repeat([]time.Duration{time.Second}, 600), // a group does not wait for the 10 minutes after five failures
 	})}
 	s.srv = httptest.NewServer(s.mock)

@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 		"-token a":                   func(o *options) { o.config.Tokens = []mockserver.Token{{Value: "a", UserID: 1}} },
 		"-retry-schedule none":       func(o *options) { o.config.RetrySchedule = []time.Duration{} },
 		"-retry-schedule=1s,~2m,0":   func(o *options) { o.config.RetrySchedule = []time.Duration{time.Second, 2 * time.Minute, 0} },
-		"-lookup-limit token_bucket": func(o *options) { o.config.Lookups = mockserver.LookupTokenBucket },
+		"-lookup-limit token_bucket": func(o *options) { o.config.LookupLimit = mockserver.LookupTokenBucket },
 		"-token a:a@example.com -token=b:b@x.y:7": func(o *options) {
 			o.config.Tokens = []mockserver.Token{{Value: "a", UserEmail: "a@example.com", UserID: 1}, {Value: "b", UserEmail: "b@x.y", UserID: 2, AccountID: 7}}
 		},

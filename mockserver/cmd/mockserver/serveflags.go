@@ -38,7 +38,7 @@ func parseServe(args []string, out io.Writer) (options, error) {
 	flags.StringVar(&o.seed, "seed", "", "`file` with the baseline, which a reset restores; an existing -state file overrides it")
 	flags.StringVar(&o.state, "state", "",
 		"state `file`, loaded at startup and saved after changes; only one process can use it at a time")
-	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupMinInterval,
+	flags.TextVar(&o.config.LookupLimit, "lookup-limit", mockserver.LookupMinInterval,
 		"`mode` that enforces one lookup per second: min_interval, token_bucket or fixed_window; unlimited disables the limit")
 	flags.Func("clock", "clock `mode` at startup: running or frozen (default running)", oneOf(&o.clock, "running", "frozen"))
 	flags.Func("now", "initial `timestamp` of the clock, such as 2026-01-02T15:04:05Z", o.setNow)

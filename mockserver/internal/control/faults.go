@@ -95,6 +95,6 @@ type lookupBody struct {
 }
 
 func (c *Control) setLookupLimit(_ *request, in lookupBody) (lookupBody, error) {
-	c.Platform.SetLookups(in.Mode)
+	c.Platform.SetLookupLimit(in.Mode)
 	return in, nil
 }

@@ -49,7 +49,7 @@ type serverInfo struct {
 	ContactStatuses  []string               `json:"contact_statuses" doc:"the statuses of contacts"`
 	EventsKept       int                    `json:"events_kept" doc:"the maximum number of events in the log; older events are deleted"`
 	BounceCategories []category             `json:"bounce_categories" doc:"the bounce categories"`
-	TestDomain       string                 `json:"magic_domain" doc:"the domain of test recipients that react automatically, for example with a bounce"`
+	TestDomain       string                 `json:"test_domain" doc:"the domain of test recipients that react automatically, for example with a bounce"`
 	TestAddresses    []platform.TestAddress `json:"test_addresses" doc:"the addresses in this domain, and the action of each recipient"`
 }
 
@@ -74,7 +74,7 @@ func (c *Control) info(r *request) (serverInfo, error) {
 	out := serverInfo{
 		Accounts:        c.accounts(),
 		TokenRequired:   c.options.NeedsToken(r.Request),
-		LookupLimit:     c.Platform.Lookups(),
+		LookupLimit:     c.Platform.CurrentLookupLimit(),
 		Quirks:          append([]string{}, c.options.Quirks...),
 		RetryScheduleMS: []int64{},
 		Events:          api.EventNames(),

@@ -28,8 +28,8 @@ import (
 // Engine contains the parts of the mock server, from the lowest to the highest layer. After
 // the engine is created, the exported fields do not change.
 type Engine struct {
-	Account int64                // default account for seeds
-	Lookups platform.LookupLimit // as configured
+	Account     int64                // default account for seeds
+	LookupLimit platform.LookupLimit // as configured
 
 	Auth       *auth.Set
 	Changes    *changes.Feed
@@ -181,6 +181,6 @@ func (e *Engine) clear() {
 // leaveTest resets the settings and logs that are not part of the state.
 func (e *Engine) leaveTest() {
 	e.Faults.Remove("")
-	e.Platform.SetLookups(e.Lookups)
+	e.Platform.SetLookupLimit(e.LookupLimit)
 	e.Gateway.Log.Clear(0)
 }

@@ -58,9 +58,9 @@ func (t *tx) simulateTestAddress(m *message) {
 	if words == nil {
 		return
 	}
-	user := t.user
-	t.user, t.messageID = nil, m.ID // without a user, because the recipient acts
-	defer func() { t.user, t.messageID = user, "" }()
+	caller := t.caller
+	t.caller, t.messageID = nil, m.ID // without a user, because the recipient acts
+	defer func() { t.caller, t.messageID = caller, "" }()
 	for _, a := range TestAddresses() {
 		if a.Address == words[0]+"@"+TestDomain {
 			a.act(t, m, strings.Join(words[1:min(2, len(words))], ""))

@@ -193,7 +193,7 @@ func (t *tx) importContacts(r api.ImportContactsRequestObject) (api.ImportContac
 		return nil, apierror.Invalid("must be active, unsubscribed or deleted", "body", "import_to")
 	}
 	out := api.ImportContacts200JSONResponse{Errors: []api.ImportError{}}
-	entries := readEntries(r.Body.Contacts, t.user.BadEntries, &out)
+	entries := readEntries(r.Body.Contacts, t.caller.BadEntries, &out)
 	l, err := t.list(r.ListID)
 	if err != nil {
 		return nil, err

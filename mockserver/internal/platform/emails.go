@@ -112,7 +112,7 @@ func (t *tx) rejectReason(m *message, c *contact) string {
 }
 
 func (t *tx) getEmail(r api.GetEmailRequestObject) (api.GetEmailResponseObject, error) {
-	if !t.user.Unlimited && !t.account.lookupState(t.user.UserID).accept(t.p.LookupLimit, t.now) {
+	if !t.caller.Unlimited && !t.account.lookupState(t.caller.UserID).accept(t.p.LookupLimit, t.now) {
 		err := apierror.New(http.StatusTooManyRequests, "rate_limited", "only one lookup per second is allowed", "path", "email_id")
 		err.RetryAfter = "1"
 		return nil, err

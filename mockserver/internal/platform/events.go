@@ -28,14 +28,14 @@ func (t *tx) fire(name events.Name, data events.Data) { t.fireBy(events.User{}, 
 // fireByCaller collects an event that the user who sent the request has caused. Recipient
 // actions do not use it, because they have no user.
 func (t *tx) fireByCaller(name events.Name, data events.Data) {
-	if t.user == nil {
+	if t.caller == nil {
 		t.fire(name, data)
 		return
 	}
 	t.fireBy(events.User{
-		ID:        events.Value(t.user.UserID),
-		Email:     events.Value(t.user.UserEmail),
-		AccountID: events.Value(t.user.AccountID),
+		ID:        events.Value(t.caller.UserID),
+		Email:     events.Value(t.caller.UserEmail),
+		AccountID: events.Value(t.caller.AccountID),
 	}, name, data)
 }
 
@@ -112,7 +112,7 @@ func (t *tx) contactUnsubscribed(l *list, c *contact) {
 
 func (t *tx) contactRemoved(l *list, c *contact) {
 	context := events.ActionContext{Timestamp: t.second()}
-	if t.user == nil {
+	if t.caller == nil {
 		context.IP, context.UserAgent = events.Value(recipientIP), events.Value(recipientAgent)
 	}
 	t.fireByCaller(events.NameContactRemoved, &events.ContactRemoved{

@@ -353,7 +353,7 @@ func TestOutboxConcurrent(t *testing.T) {
 	calls, base := 0, p.BaseURL
 	p.BaseURL = func() string {
 		calls++
-		_ = p.Lookups() // acquires the lock
+		_ = p.CurrentLookupLimit() // acquires the lock
 		return base()
 	}
 	all := p.Outbox()
@@ -421,7 +421,7 @@ func TestContactsConcurrent(t *testing.T) {
 		}
 		last = m.ID
 		seen++
-		_ = p.Lookups() // acquires the lock
+		_ = p.CurrentLookupLimit() // acquires the lock
 	}
 	if !ok || n != 700-1 || seen != n {
 		t.Errorf("got %d of %d contacts, %v", seen, n, ok)

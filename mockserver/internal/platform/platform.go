@@ -82,15 +82,15 @@ func (p *Platform) Close() {
 	p.Work.Finish()
 }
 
-// Lookups returns the algorithm of the lookup rate limit.
-func (p *Platform) Lookups() LookupLimit {
+// CurrentLookupLimit returns the algorithm of the lookup rate limit.
+func (p *Platform) CurrentLookupLimit() LookupLimit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.LookupLimit
 }
 
-// SetLookups sets the algorithm of the lookup rate limit.
-func (p *Platform) SetLookups(limit LookupLimit) {
+// SetLookupLimit sets the algorithm of the lookup rate limit.
+func (p *Platform) SetLookupLimit(limit LookupLimit) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.LookupLimit = limit
@@ -138,7 +138,7 @@ func WithCaller(ctx context.Context, c *Caller) context.Context {
 type tx struct {
 	p       *Platform
 	account *account
-	user    *Caller // user of the request; nil for a recipient action
+	caller  *Caller // user of the request; nil for a recipient action
 	fixed   Fixed   // values from a seed
 	isSeed  bool    // from a seed, so no events are fired
 	now     time.Time
@@ -180,17 +180,17 @@ func operation[In, Out any](
 }
 
 // transactAndRevise is like transact, and also increases the revision of the state.
-func (p *Platform) transactAndRevise(user *Caller, act func(t *tx) error) error {
+func (p *Platform) transactAndRevise(caller *Caller, act func(t *tx) error) error {
 	defer p.Changes.Revise() // even after an error, because act() can change records before it fails
-	return p.transact(user, act)
+	return p.transact(caller, act)
 }
 
 // transact runs a function in a transaction. It then releases the lock, publishes the events and
 // calls the functions in after. The function act must set the account of the transaction.
-func (p *Platform) transact(user *Caller, act func(t *tx) error) error {
+func (p *Platform) transact(caller *Caller, act func(t *tx) error) error {
 	p.snapshotLock.RLock()
 	defer p.snapshotLock.RUnlock()
-	t := &tx{p: p, user: user, now: p.Clock.Now()}
+	t := &tx{p: p, caller: caller, now: p.Clock.Now()}
 	err := func() error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
