@@ -35,8 +35,9 @@ func (s *Server) Faults() []FaultRule {
 }
 
 // RemoveFault removes a rule, ends its delays of requests, and aborts its hanging requests.
-// However, deliveries that the rule has delayed are still sent at the delayed time. RemoveFault returns an error if no rule has this id. When the last rule is removed,
-// the random numbers for Fault.Probability restart from the seed.
+// However, deliveries that the rule has delayed are still sent at the delayed time.
+// RemoveFault returns an error if no rule has this id. When the last rule is removed, the
+// random numbers for Fault.Probability restart from the seed.
 func (s *Server) RemoveFault(id string) error {
 	if id == "" || s.engine.Faults.Remove(id) == 0 {
 		return fmt.Errorf("mockserver: fault rule %q does not exist", id)

@@ -1,7 +1,8 @@
 // Package delivery delivers events to webhooks. Its dispatcher signs each body, obeys
 // rate limits, and retries each delivery until it succeeds or fails permanently.
 //
-// Each webhook has a queue. A delivery passes through these states:
+// Each webhook has a queue. A delivery passes through these values of
+// model.DeliveryState:
 //
 //	Publish ─► queued ─► delivering ─► delivered
 //	   │         ▲ ▲         │

@@ -11,8 +11,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
-// WriteProblem writes an error response. All error responses use
-// WriteProblem.
+// WriteProblem writes an error response.
 func WriteProblem(w http.ResponseWriter, p *apierror.Error) {
 	body, err := json.Marshal(api.Problem{Detail: p.Details})
 	if err != nil { // encoding never fails, because an error contains only strings and integers
