@@ -63,7 +63,7 @@
 // A notice reports an outcome or an event, for example a bounce, to the application. When the Room
 // handles an event, it stores the notice in the transaction that records the event as handled, so
 // no notice is lost. Later, the Room calls [Options].OnNotice in the transaction that deletes the
-// notice. Therefore its writes in this transaction happen exactly once.
+// notice. Therefore, what OnNotice writes in this transaction is written exactly once.
 //
 // If the event does not contain the address, the key or the kind of bounce, the Room first looks up
 // the email, with at most one lookup per second. If the platform still does not know the email or

@@ -41,10 +41,10 @@ CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USI
 // when the transaction ends. If insertAndCommit does not find the text in the setting, it
 // inserts NULL instead of the key, and PostgreSQL rejects NULL in a primary key.
 //
-// If insertAndCommit cannot succeed, for example on a standby, lockKey returns the
-// reason, so the handler is not called. Without this check, each delivery would call the
-// handler, although the commit then fails. An INSERT without rows before the handler would detect
-// the same problems, but it would lock the table while the handler runs.
+// If insertAndCommit cannot succeed, for example on a standby, lockKey returns the reason, so the
+// handler is not called. Without this check, each delivery would call the handler, although the
+// commit then fails. Instead of this check, lockKey could run an INSERT of no rows. This would
+// detect the same problems, but it would lock the table while the handler runs.
 const (
 	lockKey = `SELECT pg_try_advisory_xact_lock($1::bigint), CASE
 	WHEN current_setting('transaction_read_only')::bool THEN 'the transaction is read-only, for example on a standby'
