@@ -6,6 +6,174 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
+func readActionContext(c *jsonscan.Cursor) (v ActionContext) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "ip":
+			v.IP = readNull(c, (*jsonscan.Cursor).String)
+		case "timestamp":
+			v.Timestamp = readTime(c)
+		case "user_agent":
+			v.UserAgent = readNull(c, (*jsonscan.Cursor).String)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+func readEmailAPIBounce(c *jsonscan.Cursor) (v EmailAPIBounce) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "event_time":
+			v.EventTime = readTime(c)
+		case "email":
+			v.Email = readEmailRef(c)
+		case "contact":
+			v.Contact = jsonscan.Pointer(c, readContact)
+		case "list":
+			v.List = jsonscan.Pointer(c, readListRef)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+func readEmailAPIComplaint(c *jsonscan.Cursor) (v EmailAPIComplaint) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "event_time":
+			v.EventTime = readTime(c)
+		case "email":
+			v.Email = readEmailRef(c)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+func readEmailErrored(c *jsonscan.Cursor) (v EmailErrored) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "error":
+			v.Error = c.String()
+		case "event_time":
+			v.EventTime = readTime(c)
+		case "email":
+			v.Email = readEmailRef(c)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+func readEmailGlobalUnsubscribed(c *jsonscan.Cursor) (v EmailGlobalUnsubscribed) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "event_time":
+			v.EventTime = readTime(c)
+		case "email":
+			v.Email = readEmailRef(c)
+		case "context":
+			v.Context = readRecipientContext(c)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+func readEmailRejected(c *jsonscan.Cursor) (v EmailRejected) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "reason":
+			v.Reason = readRejectReason(c)
+		case "event_time":
+			v.EventTime = readTime(c)
+		case "email":
+			v.Email = readEmailRef(c)
+		case "contact":
+			v.Contact = jsonscan.Pointer(c, readContact)
+		case "list":
+			v.List = jsonscan.Pointer(c, readListRef)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+func readEmailUnsubscribed(c *jsonscan.Cursor) (v EmailUnsubscribed) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "event_time":
+			v.EventTime = readTime(c)
+		case "email":
+			v.Email = readEmailRef(c)
+		case "contact":
+			v.Contact = readContact(c)
+		case "list":
+			v.List = readListRef(c)
+		case "context":
+			v.Context = readRecipientContext(c)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+func readContact(c *jsonscan.Cursor) (v Contact) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "id":
+			v.ID = readID(c)
+		case "email":
+			v.Email = c.String()
+		case "status":
+			v.Status = readContactStatus(c)
+		case "subscribed_on":
+			v.SubscribedOn = readTime(c)
+		case "custom_attributes":
+			v.CustomAttributes = readAttributes(c, readCustomAttribute)
+		case "interests":
+			v.Interests = jsonscan.Slice(c, (*jsonscan.Cursor).String)
+		case "tags":
+			v.Tags = jsonscan.Slice(c, (*jsonscan.Cursor).String)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+func readRemovedContact(c *jsonscan.Cursor) (v RemovedContact) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "id":
+			v.ID = readID(c)
+		case "email":
+			v.Email = c.String()
+		case "status":
+			v.Status = readContactStatus(c)
+		case "subscribed_on":
+			v.SubscribedOn = readTime(c)
+		case "bounces_count":
+			v.BouncesCount = c.Int()
+		case "custom_attributes":
+			v.CustomAttributes = readAttributes(c, readCustomAttribute)
+		case "last_bounce_type":
+			v.LastBounceType = readBounceType(c)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
 func readContactAdded(c *jsonscan.Cursor) (v ContactAdded) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
@@ -117,78 +285,6 @@ func readCampaignScheduled(c *jsonscan.Cursor) (v CampaignScheduled) {
 			v.Name = c.String()
 		case "scheduled_for":
 			v.ScheduledFor = readTime(c)
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
-func readEmailUnsubscribed(c *jsonscan.Cursor) (v EmailUnsubscribed) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "event_time":
-			v.EventTime = readTime(c)
-		case "email":
-			v.Email = readEmailRef(c)
-		case "contact":
-			v.Contact = readContact(c)
-		case "list":
-			v.List = readListRef(c)
-		case "context":
-			v.Context = readRecipientContext(c)
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
-func readEmailGlobalUnsubscribed(c *jsonscan.Cursor) (v EmailGlobalUnsubscribed) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "event_time":
-			v.EventTime = readTime(c)
-		case "email":
-			v.Email = readEmailRef(c)
-		case "context":
-			v.Context = readRecipientContext(c)
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
-func readEmailRejected(c *jsonscan.Cursor) (v EmailRejected) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "reason":
-			v.Reason = readRejectReason(c)
-		case "event_time":
-			v.EventTime = readTime(c)
-		case "email":
-			v.Email = readEmailRef(c)
-		case "contact":
-			v.Contact = jsonscan.Pointer(c, readContact)
-		case "list":
-			v.List = jsonscan.Pointer(c, readListRef)
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
-func readEmailErrored(c *jsonscan.Cursor) (v EmailErrored) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "error":
-			v.Error = c.String()
-		case "event_time":
-			v.EventTime = readTime(c)
-		case "email":
-			v.Email = readEmailRef(c)
 		default:
 			c.Skip()
 		}
@@ -308,24 +404,6 @@ func readTransactionalBounce(c *jsonscan.Cursor) (v TransactionalBounce) {
 	return v
 }
 
-func readEmailAPIBounce(c *jsonscan.Cursor) (v EmailAPIBounce) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "event_time":
-			v.EventTime = readTime(c)
-		case "email":
-			v.Email = readEmailRef(c)
-		case "contact":
-			v.Contact = jsonscan.Pointer(c, readContact)
-		case "list":
-			v.List = jsonscan.Pointer(c, readListRef)
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
 func readCampaignComplaint(c *jsonscan.Cursor) (v CampaignComplaint) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
@@ -392,84 +470,6 @@ func readTransactionalComplaint(c *jsonscan.Cursor) (v TransactionalComplaint) {
 	return v
 }
 
-func readEmailAPIComplaint(c *jsonscan.Cursor) (v EmailAPIComplaint) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "event_time":
-			v.EventTime = readTime(c)
-		case "email":
-			v.Email = readEmailRef(c)
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
-func readActionContext(c *jsonscan.Cursor) (v ActionContext) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "ip":
-			v.IP = readNull(c, (*jsonscan.Cursor).String)
-		case "timestamp":
-			v.Timestamp = readTime(c)
-		case "user_agent":
-			v.UserAgent = readNull(c, (*jsonscan.Cursor).String)
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
-func readContact(c *jsonscan.Cursor) (v Contact) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "id":
-			v.ID = readID(c)
-		case "email":
-			v.Email = c.String()
-		case "status":
-			v.Status = readContactStatus(c)
-		case "subscribed_on":
-			v.SubscribedOn = readTime(c)
-		case "custom_attributes":
-			v.CustomAttributes = readAttributes(c, readCustomAttribute)
-		case "interests":
-			v.Interests = jsonscan.Slice(c, (*jsonscan.Cursor).String)
-		case "tags":
-			v.Tags = jsonscan.Slice(c, (*jsonscan.Cursor).String)
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
-func readRemovedContact(c *jsonscan.Cursor) (v RemovedContact) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "id":
-			v.ID = readID(c)
-		case "email":
-			v.Email = c.String()
-		case "status":
-			v.Status = readContactStatus(c)
-		case "subscribed_on":
-			v.SubscribedOn = readTime(c)
-		case "bounces_count":
-			v.BouncesCount = c.Int()
-		case "custom_attributes":
-			v.CustomAttributes = readAttributes(c, readCustomAttribute)
-		case "last_bounce_type":
-			v.LastBounceType = readBounceType(c)
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
 func readEmailRef(c *jsonscan.Cursor) (v EmailRef) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
@@ -516,6 +516,36 @@ func readRejectReason(c *jsonscan.Cursor) RejectReason {
 		text = jsonscan.Fold(text, "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed")
 	}
 	return RejectReason(text)
+}
+
+func readContactStatus(c *jsonscan.Cursor) ContactStatus {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "active", "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed")
+	}
+	return ContactStatus(text)
+}
+
+func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "name":
+			v.Name = c.String()
+		case "value":
+			v.Value = c.Scalar()
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+func readBounceType(c *jsonscan.Cursor) BounceType {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "none", "hard", "soft")
+	}
+	return BounceType(text)
 }
 
 func readSuppressedAddress(c *jsonscan.Cursor) (v SuppressedAddress) {
@@ -686,36 +716,6 @@ func readComplainingContact(c *jsonscan.Cursor) (v ComplainingContact) {
 		}
 	}
 	return v
-}
-
-func readContactStatus(c *jsonscan.Cursor) ContactStatus {
-	text := c.String()
-	if jsonscan.HasUpper(text) {
-		text = jsonscan.Fold(text, "active", "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed")
-	}
-	return ContactStatus(text)
-}
-
-func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "name":
-			v.Name = c.String()
-		case "value":
-			v.Value = c.Scalar()
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
-func readBounceType(c *jsonscan.Cursor) BounceType {
-	text := c.String()
-	if jsonscan.HasUpper(text) {
-		text = jsonscan.Fold(text, "none", "hard", "soft")
-	}
-	return BounceType(text)
 }
 
 func readBounceCategory(c *jsonscan.Cursor) BounceCategory {
