@@ -156,7 +156,7 @@ func (t itemTx) addJob(ctx context.Context, it mailroom.Item) error {
 		return nil
 	}
 	_, err := t.jobClient.InsertTx(ctx, t.tx, jobArgs{it.Kind, it.Key}, &river.InsertOpts{Queue: queuePrefix + it.Kind, ScheduledAt: it.Due})
-	return err
+	return wrapError(err)
 }
 
 func wrapError(err error) error {
