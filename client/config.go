@@ -239,7 +239,7 @@ type RetryConfig struct {
 	// Unprocessed503WithRetryAfter declares a promise of the platform: if its response is a
 	// 503 with a valid Retry-After header, it has not processed the request. The client
 	// then retries every request after such a response, including [Emails.Send]. If the
-	// platform breaks the promise, it may therefore send duplicates. By default, the
+	// platform breaks the promise, recipients may therefore get duplicates. By default, the
 	// outcome after a 503 is unknown.
 	Unprocessed503WithRetryAfter bool
 

@@ -270,7 +270,6 @@
 // client stops waiting for the source one second later.
 //
 // Some of your callbacks run on another goroutine. If such a callback panics or calls
-// [runtime.Goexit] (for example, in testing.T.FailNow), the client method that called the
-// callback first waits for the pending requests of the method. Then the method panics or
-// exits in the same way on your goroutine.
+// [runtime.Goexit] (for example, in testing.T.FailNow), the client method waits for its
+// pending requests. Then it panics or exits in the same way on your goroutine.
 package client

@@ -42,9 +42,9 @@
 //
 // The outcome of a call is success, not_queued (client.ErrNotQueued), unknown
 // (client.ErrOutcomeUnknown) or failed. The outcome of a delivery is handled, duplicate, in_flight,
-// unverified, rejected or failed. To limit the number of time series, the attribute error.type is
-// an HTTP status, not_queued, timeout, canceled, panic or _OTHER, and an unknown event name is
-// recorded as _OTHER too.
+// unverified, rejected or failed. To limit the number of time series, the attribute error.type has
+// only these values: an HTTP status, not_queued, timeout, canceled, panic and _OTHER. For the same
+// reason, an unknown event name is recorded as _OTHER.
 //
 // The names follow version 1.43.0 of the semantic conventions. The messaging
 // conventions are in development, so the names of messaging attributes and metrics

@@ -23,10 +23,10 @@
 //
 // # Leases
 //
-// A process holds a slot of the limiter during a lookup, and an event while it handles the event.
-// Redis cannot detect that the process crashed. Therefore each slot and each event has a lease,
-// which the process renews three times in each lease period. After a crash, the slot or event is
-// free when the lease expires.
+// During a lookup, a process holds a slot of the limiter. While it handles an event, it holds the
+// lock of the event. Redis cannot detect that the process crashed. Therefore each slot and each
+// lock has a lease, which the process renews three times in each lease period. After a crash, the
+// slot or lock is free when the lease expires.
 //
 // If a process is suspended for longer than its lease, for example in a debugger, another process can take its slot
 // or event. If it takes the slot, the lookups of both processes may follow each other too soon. If the platform then
