@@ -70,8 +70,8 @@ func readLocation(c *jsonscan.Cursor) Location {
 
 // parseDetails reads the details of an error in the platform's format and redacts the
 // token. It also returns the number of details that it omitted. If the body has another
-// format, there are no details. An invalid field in one detail does not affect the
-// others.
+// format, there are no details. An invalid field in one detail does not affect other
+// fields or details.
 func parseDetails(body, token string) (details []ErrorDetail, omitted int) {
 	c := jsonscan.New(body)
 	for name := range c.Object() {

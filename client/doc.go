@@ -76,8 +76,8 @@
 // names the field, for example "data[3].list_id".
 //
 // Some platforms report an error in a 2xx response, which can look like an empty list or a
-// success. Therefore, three kinds of responses are also invalid if they contain an error: a
-// page, the result of an import, and the response to a write that has no required fields.
+// success. Therefore, three kinds of responses are invalid if they contain an error: a
+// page, the result of an import, and a response without required fields to a write.
 //
 // Together with [ErrInvalidResponse], the client returns the fields that it could read, so
 // the id of a new resource is not lost:

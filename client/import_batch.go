@@ -13,10 +13,10 @@ import (
 
 // ImportBatch imports up to 1,000 contacts with one request. For more contacts, use
 // [Contacts.Import]. Importing a contact again does not create a duplicate, but activates
-// the contact if it was deleted in the meantime. One call can import a contact again,
-// because the client sends the batch again after a lost response. If the contact is deleted
-// between the two attempts, the second attempt therefore activates it. To prevent this, use
-// WithMaxAttempts(1); see [WithMaxAttempts].
+// the contact if it was deleted in the meantime. Even a single call can import a contact
+// two times, because the client sends the batch again after a lost response. If the contact
+// is deleted between the two attempts, the second attempt activates it. To prevent this,
+// use WithMaxAttempts(1); see [WithMaxAttempts].
 //
 // If the list already contains the contact, the platform updates the contact, but keeps
 // the attributes, tags and interests that the batch omits. If batch.ImportTo requests
@@ -31,9 +31,9 @@ import (
 //
 // The result accounts for each contact: the contact is counted in Imported, Updated or
 // Accepted, or it is listed in Errors. However, the platform may count duplicate
-// addresses in the batch as one contact. If the response does not account for each
-// contact, the error is [ErrInvalidResponse], and it is unknown which contacts were
-// imported. (Specification: Lists and contacts, Limits.)
+// addresses in the batch as one contact, and ImportBatch accepts this count. If the
+// response does not account for each contact, the error is [ErrInvalidResponse], and it
+// is unknown which contacts were imported. (Specification: Lists and contacts, Limits.)
 func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBatch) (ImportResult, error) {
 	return s.importBatch(ctx, listID, batch, true)
 }

@@ -58,10 +58,11 @@ func (r RetryConfig) maxAttempts(c *call) int {
 }
 
 // waitForRetry waits before the next attempt. The parameter e is the error of the last
-// attempt, and n is the number of attempts that count toward the limit. In three
-// cases, waitForRetry returns e without waiting: Retry-After exceeds MaxRetryAfter, the
-// context expires before the delay ends, or the retry budget is exhausted. If the context
-// was canceled or has expired, the returned error also wraps the context's error.
+// attempt, and n is the number of attempts that count toward the limit. In three cases,
+// waitForRetry returns e without waiting: Retry-After exceeds MaxRetryAfter, the
+// context's deadline is before the end of the delay, or the retry budget is exhausted. If
+// the context was canceled or has expired, the returned error also wraps the context's
+// error.
 func (r retrier) waitForRetry(ctx context.Context, c *call, n int, e *Error) error {
 	if r.tooLong(e.RetryAfter) {
 		return e.withRetryAfter()

@@ -53,11 +53,11 @@ func (p *payload) release() {
 
 // payloadReader reads a payload. Close can be called during a Read.
 //
-// If an HTTP/2 connection becomes unusable before a request begins, net/http closes the
-// body and then sends the same body on another connection. Therefore, after Close, Read still
-// works until the client's method returns, if no byte was read before Close. Otherwise, Read
-// returns an error, because the request on the other connection would contain only the rest
-// of the body.
+// If an HTTP/2 connection becomes unusable before a request begins, net/http closes the body
+// and then sends the same body on another connection. Therefore, if no byte was read before
+// Close, Read still works after Close, until the client's method returns. If a byte was read,
+// Read returns an error after Close, because the request on the other connection would
+// contain only the rest of the body.
 type payloadReader struct {
 	payload *payload
 	at      int

@@ -76,10 +76,10 @@
 //
 // # Encoding
 //
-// You can change a parsed event or its copy and encode it. [json.Marshal] then returns the
-// original JSON value, including unknown fields, with your changes. If you change an array,
-// unknown fields of its elements are lost, because the changed array replaces the original
-// array. If you marshal only ev.Data, all unknown fields are lost.
+// You can change a parsed event, or a copy of it, and encode the result. [json.Marshal]
+// returns the original JSON value, including unknown fields, with your changes. If you
+// change an array, unknown fields of its elements are lost, because the changed array
+// replaces the original array. If you marshal only ev.Data, all unknown fields are lost.
 //
 // To test a receiver, fill in an [Event] and marshal it:
 //

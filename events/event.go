@@ -53,11 +53,11 @@ type Event struct {
 // fields. It returns nil if e was not parsed.
 func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 
-// RawData returns the raw "data" field of the body that e was parsed from, or nil
-// if the body does not have this field. To read a field that this package
-// does not define, unmarshal the data into your own struct. Do not embed a type
-// from this package in the struct, because its UnmarshalJSON method would not
-// read your fields.
+// RawData returns the raw "data" field of the body that e was parsed from, or nil if
+// the body does not have this field. To read a field that this package does not define,
+// unmarshal the data into your own struct. Do not embed a type from this package in the
+// struct. Otherwise, the struct would use the UnmarshalJSON method of this type, which
+// does not read your fields.
 func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
 
 // Mismatch returns nil if all fields had the right type when e was parsed. A mismatch is, for

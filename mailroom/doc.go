@@ -100,6 +100,7 @@
 //
 // The Room archives the old webhook when no process has used the webhook for 8 hours. These 8 hours
 // count only while at least one process runs. While no process runs, the deliveries for the old
-// webhook fail, and the platform must still retry them. If the URL changed, the application must
-// pass requests for the old URL to the Room too, until the Room has archived the old webhook.
+// webhook fail, so the webhook must remain until the platform has retried them. If the URL changed,
+// the application must pass requests for the old URL to the Room too, until the Room has archived
+// the old webhook.
 package mailroom

@@ -43,8 +43,8 @@ type Options struct {
 	//
 	// For an email without a list, the platform uses the newest contact with the address in
 	// any list. If this contact has unsubscribed, for example from a newsletter, the
-	// platform can reject the email. With an empty list, only the suppression list causes
-	// rejections. Therefore, do not add contacts to List.
+	// platform can reject the email. If the email is sent with a list that has no contacts,
+	// only the suppression list causes rejections. Therefore, do not add contacts to List.
 	List string
 
 	// Workers is the number of concurrent requests to send. The default is 4.
@@ -55,8 +55,8 @@ type Options struct {
 	//
 	// The store adds a job to the queue when the Room stores an item. However, an item may
 	// have no job, for example because it was stored before the application used the queue.
-	// Therefore, every 15 minutes, the Room stores all items again that are overdue for at
-	// least 15 minutes, so the store adds jobs for them.
+	// Therefore, every 15 minutes, the Room finds the items that have been overdue for at
+	// least 15 minutes and stores them again, so the store adds jobs for them.
 	External bool
 
 	// SendTimeout limits each call to send an email, with its retries. The default is

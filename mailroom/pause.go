@@ -31,9 +31,9 @@ const (
 )
 
 // sendDelay returns how long a worker must wait, or 0 if it can send. After a pause, and
-// after 30 s without a success, it permits only one worker to send. The email of this
-// worker is a probe, whose result decides whether all workers can send. Therefore, an
-// outage causes only one unknown outcome for each pause.
+// also whenever 30 s have passed without a success, it permits only one worker to send.
+// The email of this worker is a probe, whose result decides whether all workers can
+// send. Therefore, an outage causes only one unknown outcome for each pause.
 func (s *storeTx) sendDelay(now time.Time) time.Duration {
 	if p := s.readPause(); p.Mode == modeNormal && p.Until.After(now) {
 		return 0

@@ -42,7 +42,8 @@ func (r *Room) Unknown(ctx context.Context) (list []Unresolved, err error) {
 
 // Resolve records the decision of an operator about an email whose outcome is unknown. If
 // wasSent is true, the outcome becomes [Sent]. Otherwise, the Room sends the email again. If
-// the outcome of the key is not unknown, Resolve changes nothing, and found is false.
+// the outcome of the email with this key is known, Resolve changes nothing, and found is
+// false.
 func (r *Room) Resolve(ctx context.Context, key string, wasSent bool) (found bool, err error) {
 	err = r.update(ctx, func(s *storeTx) {
 		it, _ := s.get(kindMail, key)

@@ -19,8 +19,9 @@ func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
 }
 
 // Drain waits until every delivery has succeeded or failed permanently, even if deliveries must be
-// retried or wait for a rate limit. It ignores deliveries to archived webhooks. If ctx is canceled or expires, the server is
-// closed, or the clock is frozen, Drain returns an error that lists the remaining deliveries.
+// retried or wait for a rate limit. It ignores deliveries to archived webhooks. Drain returns an
+// error that lists the remaining deliveries if ctx is canceled or expires, if the server is closed,
+// or if the clock is frozen.
 func (s *Server) Drain(ctx context.Context) error {
 	return prefixed("drain", s.engine.Drain(ctx, 0))
 }

@@ -56,10 +56,10 @@ type Stats struct {
 }
 
 // Stats returns the counts of events and deliveries for an account: the totals, and the
-// counts for each minute between from and until, inclusive. Both are numbers of minutes
-// since the Unix epoch. Account 0 means all accounts. Deliveries without an account count
-// for every account. The running time depends on the number of webhooks, not on the
-// number of deliveries.
+// counts for each minute between from and until, inclusive. The parameters from and until
+// are numbers of minutes since the Unix epoch. Account 0 means all accounts. Deliveries
+// without an account count for every account. The running time depends on the number of
+// webhooks, not on the number of deliveries.
 func (d *Dispatcher) Stats(account, from, until int64) Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -22,8 +22,8 @@ type ListedContact struct {
 }
 
 // NewestContacts returns the number of contacts on a list in any account, or on all lists if
-// the id is 0, and an iterator over the contacts. Lists, and the contacts of each list, are
-// in the order newest first. If ok is false, the list does not exist.
+// the id is 0, and an iterator over the contacts. The iterator begins with the newest list,
+// and in each list with the newest contact. If ok is false, the list does not exist.
 func (p *Platform) NewestContacts(listID int64) (n int, contacts iter.Seq[ListedContact], ok bool) {
 	type listSnapshot struct {
 		account int64
