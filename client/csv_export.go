@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// CSVRow returns the fields of a contact for a row of a CSV file with the given
-// headers: email, status, subscribed_on, tags, interests, or the name of a custom
-// attribute. With the default options, [ContactsFromCSV] reads the same address,
-// tags, interests and attributes from the row, except attributes that contain only
-// spaces and invisible characters.
+// CSVRow converts a contact to a row of a CSV file, with one field for each of the
+// given headers: email, status, subscribed_on, tags, interests, or the name of a custom
+// attribute. With the default options, [ContactsFromCSV] reads the same address, tags,
+// interests and attributes from the row, except attributes that contain only spaces and
+// invisible characters.
 //
 // A spreadsheet program would run a field such as =HYPERLINK(…) as a formula. To
 // prevent this, CSVRow writes an apostrophe before each = + - or @ in these places:

@@ -187,10 +187,10 @@ func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 	return i.confirmEnd(n, f)
 }
 
-// confirmEnd reports whether the page before page n was the last page. The response f, which
-// refuses page n or repeats an earlier page, suggests it. However, a proxy may have refused the
-// request, or items may have been added at the beginning of the list. Therefore, confirmEnd sends
-// two more requests:
+// confirmEnd reports whether the page before page n was the last page. The response f suggests
+// that it was, because f refuses page n or repeats an earlier page. However, a proxy may have
+// refused the request, or items may have been added at the beginning of the list. Therefore,
+// confirmEnd sends two more requests:
 //
 //   - First, it requests the previous page again. If this page has changed, confirmEnd returns
 //     [ErrListChanged].

@@ -194,9 +194,10 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 	return shown, nil
 }
 
-// find searches the platform's list for webhooks with the URL of want. It returns the id of the first webhook
-// that also has the events and the rate limit of want, or "" if there is none. It also returns the old webhooks,
-// which precede this webhook in the list and deliver some of the events.
+// find searches the platform's list for webhooks with the URL of want. It returns the id of the
+// first webhook that also has the events and the rate limit of want, or "" if there is none. It
+// also returns the old webhooks, which deliver some of the events and precede the found webhook in
+// the list.
 //
 // During a rotation, after is the id of the old webhook. Its successor follows it in the list, so find does not
 // return the old webhook or an earlier one.

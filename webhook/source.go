@@ -22,7 +22,7 @@ type SourceOptions struct {
 
 	// MinInterval is the minimum time between two calls to the function. If a signature matches
 	// no secret, the Verifier reloads the secrets, so a new secret is accepted after at most
-	// MinInterval. However, requests with invalid signatures can therefore cause one reload per
+	// MinInterval. This has a cost: requests with invalid signatures can cause one reload per
 	// MinInterval. 0 or a negative value means 5 seconds.
 	MinInterval time.Duration
 
@@ -59,11 +59,12 @@ func (o SourceOptions) withDefaults() SourceOptions {
 // calls secrets if the loaded secrets are older than [SourceOptions].MaxAge, or if none of
 // them matches a signature.
 //
-// Each call to secrets runs on its own goroutine, with a context that expires after
-// [SourceOptions].Timeout. During a call, Verify uses the last valid secrets. If none of them
-// matches the signature, Verify waits up to Timeout for the new secrets. A call fails if the
-// function returns an error, panics, exceeds Timeout, or returns no secret or an invalid
-// secret. The Verifier then calls [SourceOptions].OnError and keeps the last valid secrets.
+// Each call to the function secrets runs on its own goroutine, with a context that expires
+// after [SourceOptions].Timeout. During a call, Verify uses the secrets of the last
+// successful call. If none of them matches the signature, Verify waits up to Timeout for the
+// new secrets. A call fails if the function returns an error, panics, exceeds Timeout, or
+// returns no secret or an invalid secret. The Verifier then calls [SourceOptions].OnError and
+// keeps the last valid secrets.
 //
 // If a call to secrets exceeds Timeout, the Verifier ignores the result of this call, and may
 // call secrets again while the first call still runs. While ten calls have not returned, the
