@@ -197,9 +197,10 @@
 //
 // One attempt is one request. By default, net/http itself resends some requests. Over
 // HTTP/2, it resends even requests that the platform may have processed. The client prevents
-// this for every [Config.HTTPClient], with one exception: if the platform has closed an idle
-// HTTP/1 connection, net/http still resends the request on another connection. This is safe,
-// because net/http resends a request other than a GET only if it has written no byte.
+// this resending for every [Config.HTTPClient], with one exception: if the platform has
+// closed an idle HTTP/1 connection, net/http still resends the request on another
+// connection. This is safe, because net/http resends a request other than a GET only if it
+// has written no byte.
 //
 // Over HTTP/2, this protection has a cost for requests without a body. If a server rejects
 // such a request without processing it, the client cannot distinguish the rejection from a

@@ -75,8 +75,8 @@ func (s *storeTx) putPause(p pauseValue) {
 // updatePause ends the pause after a success, and begins or extends it after a failure. Some
 // failures do not change the pause, because the email itself may be their cause, so other
 // emails may succeed: a 403, a 404, a 409 and a response with the status "error". If the
-// only email that was sent during the pause (the probe) fails in this way, another worker
-// sends the next probe immediately.
+// email of a probe (see sendDelay) fails in this way, another worker sends the next probe
+// immediately.
 func (s *storeTx) updatePause(started time.Time, sendErr error) {
 	now, result := time.Now(), client.ResultOfSend(sendErr)
 	success := result == client.SendAccepted || result == client.SendRejected

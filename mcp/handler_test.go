@@ -231,7 +231,8 @@ func TestNoLeaks(t *testing.T) {
 	})
 }
 
-// TestConnectionsAreShared: consecutive calls share one connection, although each call has its own client.
+// TestConnectionsAreShared: consecutive calls share connections, although each call has its own client. On a busy machine,
+// net/http may close a connection after a call, because it waits at most 50 ms for the goroutine that wrote the request.
 func TestConnectionsAreShared(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
@@ -249,11 +250,12 @@ func TestConnectionsAreShared(t *testing.T) {
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	s := dial(t, server.URL, p.Token())
-	for range 10 {
+	const calls = 50
+	for range calls {
 		s.ok(t, "contacts", args{"operation": "list", "list_id": newList(t, newClient(t, p.Transport(), p.Token()))})
 	}
-	if n := opened.Load(); n != 1 {
-		t.Errorf("%d connections were opened", n)
+	if n := opened.Load(); n > calls/2 {
+		t.Errorf("%d connections were opened for %d calls", n, calls)
 	}
 }
 

@@ -28,9 +28,10 @@
 // lock has a lease, which the process renews three times in each lease period. After a crash, the
 // slot or lock is free when the lease expires.
 //
-// If a process is suspended for longer than its lease, for example in a debugger, another process can take its slot
-// or event. If it takes the slot, the lookups of both processes may follow each other too soon. If the platform then
-// rejects a lookup, the client retries it. If it takes the event, both processes may handle this event; see [Once].
+// If a process is suspended for longer than its lease, for example in a debugger, another process
+// can take its slot or lock. If it takes the slot, the lookups of both processes may follow each
+// other too soon. If the platform then rejects a lookup, the client retries it. If it takes the
+// lock, both processes may handle this event; see [Once].
 //
 // # If Redis is unavailable
 //

@@ -2,6 +2,7 @@
 package architecture
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -133,4 +134,27 @@ func hidden(name string) bool {
 	return slices.ContainsFunc(aside, func(dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }) ||
 		name != "." && strings.ContainsRune("._", rune(base[0])) ||
 		slices.Contains([]string{"testdata", "node_modules", "vendor"}, base)
+}
+
+// inspect calls f with each node of the Go files below a folder, without its tests.
+func inspect(t *testing.T, folder string, f func(token.Position, ast.Node)) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(root, folder), func(file string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		fset := token.NewFileSet()
+		source, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(source, func(n ast.Node) bool {
+			if n != nil {
+				f(fset.Position(n.Pos()), n)
+			}
+			return true
+		})
+		return nil
+	})
+	require.NoError(t, err)
 }

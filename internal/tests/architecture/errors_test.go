@@ -2,15 +2,11 @@ package architecture
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // TestErrorPrefix: no internal package of the mock server puts the name of the public package in front of its errors. The
@@ -32,27 +28,4 @@ func TestErrorPrefix(t *testing.T) {
 		}
 	})
 	assert.Positive(t, errors)
-}
-
-// inspect calls f with each node of the Go files below a folder, without its tests.
-func inspect(t *testing.T, folder string, f func(token.Position, ast.Node)) {
-	t.Helper()
-	err := filepath.WalkDir(filepath.Join(root, folder), func(file string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
-			return err
-		}
-		fset := token.NewFileSet()
-		source, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		ast.Inspect(source, func(n ast.Node) bool {
-			if n != nil {
-				f(fset.Position(n.Pos()), n)
-			}
-			return true
-		})
-		return nil
-	})
-	require.NoError(t, err)
 }

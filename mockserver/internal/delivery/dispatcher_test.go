@@ -240,9 +240,11 @@ func TestCheckState(t *testing.T) {
 	}
 }
 
-// Connections are reused while a queue is processed, and closed afterwards.
+// Connections are reused while a queue is processed, and closed afterwards. On a busy machine, net/http may not reuse
+// each connection, because it waits at most 50 ms for the goroutine that wrote the request.
 func TestIdleConnectionsAreClosed(t *testing.T) {
-	opened, closed, received := make(chan struct{}, 10), make(chan struct{}, 10), make(chan struct{}, 10)
+	const deliveries = 20
+	opened, closed, received := make(chan struct{}, deliveries), make(chan struct{}, deliveries), make(chan struct{}, deliveries)
 	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { received <- struct{}{} }))
 	receiver.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		switch state {
@@ -258,18 +260,20 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 	own := hook
 	own.URL, own.Archived = receiver.URL, true
 	d.Open(own)
-	for range 3 {
+	for range deliveries {
 		send(t, d, "own")
 	}
 	d.Archive(7, false)
-	for range 3 {
+	for range deliveries {
 		<-received
 	}
-	assert.Len(t, opened, 1, "connections for sequential deliveries")
-	select {
-	case <-closed: // the only connection
-	case <-time.After(time.Minute):
-		t.Fatal("the connection is still open")
+	assert.LessOrEqual(t, len(opened), deliveries/2, "connections for sequential deliveries")
+	for range len(opened) {
+		select {
+		case <-closed:
+		case <-time.After(time.Minute):
+			t.Fatal("a connection is still open")
+		}
 	}
 }
 
