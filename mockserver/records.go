@@ -32,12 +32,12 @@ type (
 
 // The states of deliveries.
 const (
-	DeliveryQueued    = model.DeliveryQueued    // waiting for the webhook or its rate limit
-	DeliveryInFlight  = model.DeliveryInFlight  // being attempted now
-	DeliveryRetrying  = model.DeliveryRetrying  // failed, and will be retried
-	DeliveryDelivered = model.DeliveryDelivered // the receiver responded with 2xx
-	DeliveryFailed    = model.DeliveryFailed    // failed, and will not be retried
-	DeliveryDropped   = model.DeliveryDropped   // dropped by a fault rule; no attempt was made
+	DeliveryQueued     = model.DeliveryQueued     // waiting for the webhook or its rate limit
+	DeliveryDelivering = model.DeliveryDelivering // an attempt is in progress
+	DeliveryRetrying   = model.DeliveryRetrying   // failed, and will be retried
+	DeliveryDelivered  = model.DeliveryDelivered  // the receiver responded with 2xx
+	DeliveryFailed     = model.DeliveryFailed     // failed, and will not be retried
+	DeliveryDropped    = model.DeliveryDropped    // dropped by a fault rule; no attempt was made
 )
 
 // Requests returns the latest requests to the API, oldest first. It returns at

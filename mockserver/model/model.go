@@ -145,12 +145,12 @@ type DeliveryState string
 
 // The states of deliveries.
 const (
-	DeliveryQueued    DeliveryState = "queued"     // waiting for the webhook or its rate limit
-	DeliveryInFlight  DeliveryState = "delivering" // being attempted now
-	DeliveryRetrying  DeliveryState = "retrying"   // failed, and will be retried
-	DeliveryDelivered DeliveryState = "delivered"  // the receiver responded with 2xx
-	DeliveryFailed    DeliveryState = "failed"     // failed, and will not be retried
-	DeliveryDropped   DeliveryState = "dropped"    // dropped by a fault rule; no attempt was made
+	DeliveryQueued     DeliveryState = "queued"     // waiting for the webhook or its rate limit
+	DeliveryDelivering DeliveryState = "delivering" // an attempt is in progress
+	DeliveryRetrying   DeliveryState = "retrying"   // failed, and will be retried
+	DeliveryDelivered  DeliveryState = "delivered"  // the receiver responded with 2xx
+	DeliveryFailed     DeliveryState = "failed"     // failed, and will not be retried
+	DeliveryDropped    DeliveryState = "dropped"    // dropped by a fault rule; no attempt was made
 )
 
 // Attempt is one attempt at a [Delivery], with the response or error.

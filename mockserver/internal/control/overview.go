@@ -66,7 +66,7 @@ func (c *Control) overview(r *request) (out overview, err error) {
 
 func countStates(n map[model.DeliveryState]int) deliveryCounts {
 	return deliveryCounts{
-		Queued: n[model.DeliveryQueued], Delivering: n[model.DeliveryInFlight], Retrying: n[model.DeliveryRetrying],
+		Queued: n[model.DeliveryQueued], Delivering: n[model.DeliveryDelivering], Retrying: n[model.DeliveryRetrying],
 		Delivered: n[model.DeliveryDelivered], Failed: n[model.DeliveryFailed], Dropped: n[model.DeliveryDropped],
 	}
 }

@@ -61,7 +61,7 @@ type Dispatcher struct {
 	order        []*queue
 	subscribers  map[subscription][]*queue // including archived webhooks
 	history      *history
-	attempting   int   // number of attempts in progress in all queues
+	delivering   int   // number of deliveries in this state in all queues
 	lastURLQueue int64 // negative, so it differs from the ids of webhooks
 	closed       bool
 }
@@ -265,7 +265,7 @@ func (d *Dispatcher) summary(dlv *delivery) func() any {
 // startLocked starts the due attempts, and sets the alarm for the next attempt.
 func (d *Dispatcher) startLocked(q *queue) {
 	q.alarm.Stop()
-	for !d.closed && q.attempting < d.Concurrency {
+	for !d.closed && q.delivering < d.Concurrency {
 		now := d.Clock.Now()
 		at, ok := q.due(now)
 		if !ok {
@@ -280,15 +280,15 @@ func (d *Dispatcher) startLocked(q *queue) {
 			return
 		}
 		next := q.popDue(now)
-		d.history.setState(next, model.DeliveryInFlight)
+		d.history.setState(next, model.DeliveryDelivering)
 		next.NextAttempt, next.Started = time.Time{}, now
 		rule := d.Faults.Attempt(next.AccountID, next.Event, next.WebhookID)
 		if rule != nil {
 			next.Fault = rule.ID
 		}
 		d.publishLocked(next)
-		q.attempting++
-		d.attempting++
+		q.delivering++
+		d.delivering++
 		d.Work.Start(q.hook.AccountID)
 		go d.run(q, next, model.Attempt{Time: now, Manual: next.Manual}, rule)
 	}
@@ -299,12 +299,12 @@ func (d *Dispatcher) run(q *queue, dlv *delivery, a model.Attempt, rule *fault.S
 	d.attempt(dlv, &a, rule)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	q.attempting--
-	d.attempting--
+	q.delivering--
+	d.delivering--
 	if !q.closed { // after a close, another delivery may have the number
 		d.settleLocked(q, d.history.edit(dlv.n), a)
 	}
-	if d.attempting == 0 {
+	if d.delivering == 0 {
 		d.client.network.CloseIdleConnections()
 	}
 }
@@ -369,7 +369,7 @@ func (d *Dispatcher) Redeliver(id string) error {
 	if q == nil {
 		return fmt.Errorf("delivery %s: the target and the secret are unknown", id)
 	}
-	if dlv.State == model.DeliveryInFlight {
+	if dlv.State == model.DeliveryDelivering {
 		return fmt.Errorf("delivery %s: an attempt is in progress", id)
 	}
 	dlv = d.history.edit(dlv.n)
@@ -390,7 +390,7 @@ func (d *Dispatcher) Next(account int64) (wait time.Duration, what string) {
 	now := d.Clock.Now()
 	for _, q := range d.order {
 		w, ok := q.untilDue(now)
-		if ok && (account == 0 || q.hook.AccountID == account) && q.attempting == 0 && (what == "" || w < wait) {
+		if ok && (account == 0 || q.hook.AccountID == account) && q.delivering == 0 && (what == "" || w < wait) {
 			wait = w
 			what = fmt.Sprintf("%d deliveries to webhook %d (%s)", len(q.ready)+len(q.scheduled), q.hook.ID, q.hook.URL)
 		}

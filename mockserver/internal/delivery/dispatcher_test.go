@@ -43,7 +43,7 @@ func TestNext(t *testing.T) {
 		limited.append(named(limited, "y"))
 		limited.append(named(limited, "z"))
 		busy := retrying(5, 0)
-		busy.attempting = 1
+		busy.delivering = 1
 		archived := retrying(6, 0)
 		archived.hook.Archived = true
 		for _, row := range []struct {

@@ -23,7 +23,7 @@ type queue struct {
 	alarm        *clock.Alarm
 	lastPosition int // the highest position in the queue
 
-	attempting  int         // attempts in progress
+	delivering  int         // number of deliveries in this state
 	reordered   int         // the delivery in scheduled that waits for the next delivery, or 0
 	overtakenBy map[int]int // the waiting delivery, by the delivery that must be attempted first
 

@@ -96,7 +96,7 @@ func States() []model.DeliveryState {
 }
 
 func unfinished() []model.DeliveryState {
-	return []model.DeliveryState{model.DeliveryQueued, model.DeliveryInFlight, model.DeliveryRetrying}
+	return []model.DeliveryState{model.DeliveryQueued, model.DeliveryDelivering, model.DeliveryRetrying}
 }
 
 // DropPending removes all pending deliveries. It does not stop attempts in progress.
