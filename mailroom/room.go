@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -126,6 +127,9 @@ func (r *Room) Work(ctx context.Context, kind, key string) (wait time.Duration, 
 	}
 	return wait, err
 }
+
+// Logger returns the logger of the [Options].
+func (r *Room) Logger() *slog.Logger { return r.opts.Logger }
 
 // waitConnected waits until the list and the webhook exist.
 func (r *Room) waitConnected(ctx context.Context) error {

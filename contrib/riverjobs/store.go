@@ -81,15 +81,14 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 		return wrapError(err)
 	}
 	defer func() { _ = endTx(ctx, t.Rollback) }() // even after a panic; does nothing after the commit
-	err = fn(context.WithValue(ctx, txKey{s}, t), s.newItemTx(t.Tx))
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil {
-		err = wrapError(endTx(ctx, t.Commit))
-	}
-	if err != nil {
+	if err := fn(context.WithValue(ctx, txKey{s}, t), s.newItemTx(t.Tx)); err != nil {
 		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("riverjobs: not committed: %w", err)
+	}
+	if err := endTx(ctx, t.Commit); err != nil {
+		return wrapError(err)
 	}
 	for _, f := range t.afterCommit {
 		f()

@@ -2,7 +2,6 @@ package riverjobs
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -35,7 +34,7 @@ func (jobArgs) Kind() string { return "emailplatform_item" }
 
 // Register adds the worker of this package, which calls [mailroom.Room.Work]. Set
 // [mailroom.Options].External in the Room, so that the Room itself runs no workers.
-// Register panics if the worker is already registered.
+// Failures are logged with the Room's Logger. Register panics if the worker is already registered.
 func Register(workers *river.Workers, room *mailroom.Room) {
 	river.AddWorker(workers, &worker{room: room})
 }
@@ -58,7 +57,7 @@ const retryDelay = 5 * time.Second
 func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	wait, err := w.room.Work(ctx, job.Args.Item, job.Args.Key)
 	if err != nil {
-		slog.WarnContext(ctx, "riverjobs: job runs again later", "item", job.Args.Item, "key", job.Args.Key, "error", err)
+		w.room.Logger().WarnContext(ctx, "riverjobs: job runs again later", "item", job.Args.Item, "key", job.Args.Key, "error", err)
 		wait = retryDelay
 	}
 	if wait > 0 {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,12 +107,14 @@ func TestShutdown(t *testing.T) {
 // TestSnoozed: a job that cannot run is snoozed, which uses up no attempt, and runs later in another replica.
 func TestSnoozed(t *testing.T) {
 	f := newFixture(t)
-	r := f.start()
+	var log strings.Builder
+	r := f.start(func(o *mailroom.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	f.waitUntil("connected", func() bool { return f.count("emailplatform_items WHERE kind = 'hook'") == 1 })
 	require.NoError(t, r.room.Close())
 	r.enqueue(t, "A-1")
-	f.waitUntil("snoozed", func() bool { return f.count("river_job WHERE state = 'scheduled' AND attempt = 0") == 1 })
+	f.waitUntil("snoozed", func() bool { return f.count("river_job WHERE attempt = 0 AND metadata->>'snoozes' = '1'") == 1 })
 	require.NoError(t, r.queue.Stop(t.Context()))
+	assert.Contains(t, log.String(), "riverjobs: job runs again later")
 	f.start()
 	f.waitUntil("all notices", func() bool { return f.notices(mailroom.Sent) == 1 })
 }

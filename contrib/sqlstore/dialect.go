@@ -60,6 +60,7 @@ type itemTx struct {
 
 // queryEach runs a statement and calls f for each row.
 func (t *itemTx) queryEach(ctx context.Context, f func(Rows) error, statement string, args ...any) (n int, err error) {
+	defer func() { err = wrapError(err) }()
 	rows, err := t.query(ctx, statement, args...)
 	if err != nil {
 		return 0, err

@@ -78,7 +78,7 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 		return fn(ctx, s.itemTx(t))
 	}
 	if err := ctx.Err(); err != nil {
-		return err
+		return wrapError(err)
 	}
 	tx, err := s.beginLocked(ctx)
 	if err != nil {

@@ -104,6 +104,8 @@ func TestCreate(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		_, err := d.open(t).ExecContext(t.Context(), "DROP TABLE emailplatform_items")
 		require.NoError(t, err)
+		err = d.store(t).Update(t.Context(), func(ctx context.Context, tx mailroom.Tx) error { return tx.Delete(ctx, "test", "1") })
+		require.ErrorContains(t, err, "sqlstore: ")
 		var wg sync.WaitGroup
 		for range 4 {
 			s := d.store(t)
