@@ -158,7 +158,7 @@ func TestFaultLostConnection(t *testing.T) {
 				defer cancel()
 				if tt.want[0] == context.Canceled {
 					go func() {
-						p.until(func() bool { return p.Faults()[0].Hits > 0 && p.acted() == tt.acted })
+						p.until(func() bool { return p.Faults()[0].Applied > 0 && p.acted() == tt.acted })
 						cancel() // the client cancels its request
 					}()
 				}
@@ -186,7 +186,7 @@ func TestFaultHangShutdown(t *testing.T) {
 			_, _, err := p.try(context.WithoutCancel(p.t.Context()), http.MethodPost, "/lists", newList)
 			done <- err
 		}()
-		p.until(func() bool { return p.Faults()[0].Hits > 0 })
+		p.until(func() bool { return p.Faults()[0].Applied > 0 })
 		p.Close()
 		assert.Error(p.t, <-done, "the request got a response")
 	})
@@ -212,7 +212,7 @@ func TestFaultReleased(t *testing.T) {
 					_, _, err := p.try(p.t.Context(), http.MethodPost, "/lists", newList)
 					done <- err
 				}()
-				p.until(func() bool { return p.Faults()[0].Hits > 0 })
+				p.until(func() bool { return p.Faults()[0].Applied > 0 })
 				require.NoError(p.t, release(p.probe))
 				assert.Equal(p.t, f.Action == mockserver.FaultHang, <-done != nil, "%s: the request is lost", name)
 			})
@@ -282,7 +282,7 @@ func TestFaultSeed(t *testing.T) {
 		"same rule again": func() { p.ClearFaults(); p.inject(rule) },
 	} {
 		change()
-		if p.SeedFaults(42); p.Faults()[0].Hits != 0 || run() != first {
+		if p.SeedFaults(42); p.Faults()[0].Applied != 0 || run() != first {
 			t.Errorf("%s: the rule matches other requests, or keeps its counts", name)
 		}
 	}

@@ -73,7 +73,7 @@ func under(t *testing.T, name string, fault mockserver.Fault, recipe func(t *tes
 			Inject(t, p, fault)
 			run()
 			for _, rule := range p.Faults() {
-				if rule.Hits == 0 {
+				if rule.Applied == 0 {
 					t.Error("the recipe never met the fault")
 				}
 			}

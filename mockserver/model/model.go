@@ -194,7 +194,7 @@ type Token struct {
 
 // Fault is a rule for fault injection. It has an action, and conditions that match
 // requests, messages or deliveries. By default, the rule applies the action to all
-// matches; Nth, Every and Probability select some of them.
+// matches; with Nth, Every, Probability or Times, to some of them.
 type Fault struct {
 	AccountID int64       `json:"account_id,omitzero" min:"1" doc:"the account of the requests, messages or deliveries; all accounts if omitted"`
 	Operation string      `json:"operation,omitzero" doc:"the operationId of the requests, such as submitEmail"`
@@ -203,11 +203,11 @@ type Fault struct {
 	Event     events.Name `json:"event,omitzero" doc:"the event name of the deliveries; * matches all events"`
 	WebhookID string      `json:"webhook_id,omitzero" min:"1" doc:"the id of the webhook that receives the deliveries"`
 
-	Nth   int `json:"nth,omitzero" min:"1" max:"2147483647" doc:"selects only the match with this number; 1 is the first match"`
-	Every int `json:"every,omitzero" min:"1" max:"2147483647" doc:"the interval between selections; 3 selects every third match"`
-	// The same seed and the same order of requests select the same matches.
-	Probability float64 `json:"probability,omitzero" above:"0" max:"1" doc:"the probability that the rule selects a match; 1 selects all matches"`
-	Times       int     `json:"times,omitzero" min:"0" max:"2147483647" doc:"the maximum number of selections; 0 means no limit"`
+	Nth   int `json:"nth,omitzero" min:"1" max:"2147483647" doc:"applies the rule only to the match with this number; 1 is the first match"`
+	Every int `json:"every,omitzero" min:"1" max:"2147483647" doc:"applies the rule to every nth match; 3 means every third match"`
+	// With the same seed and order of requests, the rule applies to the same matches.
+	Probability float64 `json:"probability,omitzero" above:"0" max:"1" doc:"the probability that the rule applies to a match; 1 means all matches"`
+	Times       int     `json:"times,omitzero" min:"0" max:"2147483647" doc:"how often the rule applies at most; 0 means no limit"`
 
 	Action          FaultAction   `json:"action" doc:"the effect of the rule"`
 	AfterProcessing bool          `json:"after_processing,omitzero" doc:"whether to process the request or delivery before the action"`
@@ -225,7 +225,7 @@ type Fault struct {
 // requests. Unless Status is 2xx, an attempt with such an action fails, and the server
 // retries the delivery on the retry schedule. The receiver gets the request of the attempt
 // only if AfterProcessing is set. The rule counts each attempt, so a rule with Times 1
-// selects only one attempt.
+// applies to only one attempt.
 type FaultAction string
 
 // FaultRule is a fault rule with its id and counts.
@@ -233,6 +233,6 @@ type FaultRule struct {
 	ID string `json:"id" doc:"the id of the rule"`
 	Fault
 	Enabled bool `json:"enabled" doc:"whether the rule is enabled"`
-	Calls   int  `json:"calls" doc:"the number of requests, messages, deliveries or delivery attempts that matched the rule"`
-	Hits    int  `json:"hits" doc:"how often the rule was applied"`
+	Matched int  `json:"matched" doc:"the number of requests, messages, deliveries or delivery attempts that matched the rule"`
+	Applied int  `json:"applied" doc:"how often the rule was applied"`
 }

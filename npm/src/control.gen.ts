@@ -1177,7 +1177,7 @@ export interface components {
              * @enum {string}
              */
             event?: "Contact.Added" | "Contact.Unsubscribed" | "Email.Opened" | "Email.Clicked" | "Email.Bounced" | "Campaign.Sent" | "Campaign.Scheduled" | "Email.ReportedAsSpam" | "Email.Unsubscribed" | "Email.GlobalUnsubscribed" | "Email.Rejected" | "Email.Error" | "Contact.Removed" | "SuppressedEmail.Added" | "*";
-            /** @description the interval between selections; 3 selects every third match */
+            /** @description applies the rule to every nth match; 3 means every third match */
             every?: number;
             /** @description the target of a redirect; the default is a host that does not exist */
             location?: string;
@@ -1186,7 +1186,7 @@ export interface components {
              * @enum {string}
              */
             method?: "DELETE" | "GET" | "HEAD" | "PATCH" | "POST";
-            /** @description selects only the match with this number; 1 is the first match */
+            /** @description applies the rule only to the match with this number; 1 is the first match */
             nth?: number;
             /**
              * @description the operationId of the requests, such as submitEmail
@@ -1195,7 +1195,7 @@ export interface components {
             operation?: "acceptListPolicy" | "activateWorkflow" | "addSuppressedEmail" | "archiveWebhook" | "createCampaign" | "createContact" | "createList" | "createTemplate" | "createWebhook" | "createWorkflow" | "deactivateWorkflow" | "deleteContact" | "deleteTemplate" | "getCampaign" | "getContact" | "getEmail" | "getList" | "getTemplate" | "getWebhook" | "getWorkflow" | "importContacts" | "listCampaigns" | "listContacts" | "listLists" | "listSuppressedEmails" | "listTags" | "listTemplates" | "listWebhooks" | "listWorkflows" | "removeSuppressedEmail" | "renderTemplate" | "scheduleCampaign" | "sendTransactionalEmail" | "submitEmail" | "tagContacts" | "unarchiveWebhook" | "unsubscribeContact" | "updateCampaign" | "updateContact" | "updateTemplate";
             /** @description the path of the requests, such as /lists/{id}/contacts; * or a name in braces matches any segment */
             path?: string;
-            /** @description the probability that the rule selects a match; 1 selects all matches */
+            /** @description the probability that the rule applies to a match; 1 means all matches */
             probability?: number;
             /** @description the Retry-After header of the response, sent unchanged */
             retry_after?: string;
@@ -1203,7 +1203,7 @@ export interface components {
             size?: number;
             /** @description the HTTP status of the response; the default depends on the action */
             status?: number;
-            /** @description the maximum number of selections; 0 means no limit */
+            /** @description how often the rule applies at most; 0 means no limit */
             times?: number;
             /** @description the id of the webhook that receives the deliveries */
             webhook_id?: string;
@@ -1218,33 +1218,33 @@ export interface components {
             action: "delay" | "drop" | "duplicate" | "hang" | "internal_error" | "not_json" | "oversize" | "redirect" | "reorder" | "reset" | "status" | "truncate";
             /** @description whether to process the request or delivery before the action */
             after_processing?: boolean;
+            /** @description how often the rule was applied */
+            applied: number;
             /** @description the body of the response, sent unchanged; for internal_error, the end of the error message */
             body?: string;
-            /** @description the number of requests, messages, deliveries or delivery attempts that matched the rule */
-            calls: number;
             /** @description a delay before the action, in milliseconds */
             delay_ms?: number;
             /** @description whether the rule is enabled */
             enabled: boolean;
             /** @description the event name of the deliveries; * matches all events */
             event?: string;
-            /** @description the interval between selections; 3 selects every third match */
+            /** @description applies the rule to every nth match; 3 means every third match */
             every?: number;
-            /** @description how often the rule was applied */
-            hits: number;
             /** @description the id of the rule */
             id: string;
             /** @description the target of a redirect; the default is a host that does not exist */
             location?: string;
+            /** @description the number of requests, messages, deliveries or delivery attempts that matched the rule */
+            matched: number;
             /** @description the HTTP method of the requests, in upper case */
             method?: string;
-            /** @description selects only the match with this number; 1 is the first match */
+            /** @description applies the rule only to the match with this number; 1 is the first match */
             nth?: number;
             /** @description the operationId of the requests, such as submitEmail */
             operation?: string;
             /** @description the path of the requests, such as /lists/{id}/contacts; * or a name in braces matches any segment */
             path?: string;
-            /** @description the probability that the rule selects a match; 1 selects all matches */
+            /** @description the probability that the rule applies to a match; 1 means all matches */
             probability?: number;
             /** @description the Retry-After header of the response, sent unchanged */
             retry_after?: string;
@@ -1252,7 +1252,7 @@ export interface components {
             size?: number;
             /** @description the HTTP status of the response; the default depends on the action */
             status?: number;
-            /** @description the maximum number of selections; 0 means no limit */
+            /** @description how often the rule applies at most; 0 means no limit */
             times?: number;
             /** @description the id of the webhook that receives the deliveries */
             webhook_id?: string;

@@ -298,10 +298,10 @@ func inProgress(t *testing.T, base string) chan int {
 		status, _, _ := ask(t, "POST", base+"/lists", "dev-token", `{"name":"In progress"}`)
 		statuses <- status
 	}()
-	for hit := false; !hit; {
+	for applied := false; !applied; {
 		_, text, err := ask(t, "GET", base+"/_mock/faults", "", "")
 		require.NoError(t, err)
-		hit = strings.Contains(text, `"hits":1`)
+		applied = strings.Contains(text, `"applied":1`)
 	}
 	return statuses
 }

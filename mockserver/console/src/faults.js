@@ -212,7 +212,7 @@ const RuleRow = ({ r, actions, change, edit }) =>
       div(strong(about(r, actions)), span({ class: 'dim' }, ' · ', which(r))),
       div(what(r, actions)),
     ),
-    chip(r.hits ? 'warn' : '', r.hits ? 'bolt' : '', `${r.hits} of ${r.calls} affected`),
+    chip(r.applied ? 'warn' : '', r.applied ? 'bolt' : '', `applied to ${r.applied} of ${r.matched}`),
     iconButton('page', `Edit rule ${r.id}`, () => edit(r), { title: 'Edit' }),
     iconButton(
       'trash',
@@ -324,12 +324,12 @@ const deliveryFields = ({ pick }, events, hooks) =>
     ),
   );
 
-/** The inputs that select some of the matches. @param {ReturnType<typeof useValues>} form */
-function selectionFields({ f, field, select }) {
+/** The inputs that limit the rule to some of the matches. @param {ReturnType<typeof useValues>} form */
+function frequencyFields({ f, field, select }) {
   const percent = f.when === 'probability';
   return div(
     { class: 'pair' },
-    select('when', 'Selection', [
+    select('when', 'Applies to', [
       ['all', 'Every match'],
       ['nth', 'Only the nth'],
       ['every', 'Every nth'],
@@ -377,7 +377,7 @@ function RuleForm({ rule, title, plan: { action_details: actions, operations }, 
     ),
     target === 'request' && requestFields(values, operations),
     target === 'delivery' && deliveryFields(values, events, hooks),
-    selectionFields(values),
+    frequencyFields(values),
     select(
       'action',
       'Action',

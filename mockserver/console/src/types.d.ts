@@ -113,7 +113,7 @@ export type FormButtonProps = {
 export type Rule = Schemas['FaultRule'];
 
 /** A fault rule before the server adds it. A form can contain any action. */
-export type Fault = Omit<Rule, 'id' | 'enabled' | 'calls' | 'hits' | 'action'> & { action: string };
+export type Fault = Omit<Rule, 'id' | 'enabled' | 'matched' | 'applied' | 'action'> & { action: string };
 
 export type Action = { action: string; label: string; targets: string[]; fields: string[]; request_fields: string[] };
 

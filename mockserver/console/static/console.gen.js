@@ -5507,7 +5507,7 @@ var RuleRow = ({ r, actions: actions3, change, edit }) => li8(
     div19(strong9(about3(r, actions3)), span18({ class: "dim" }, " · ", which(r))),
     div19(what(r, actions3))
   ),
-  chip(r.hits ? "warn" : "", r.hits ? "bolt" : "", `${r.hits} of ${r.calls} affected`),
+  chip(r.applied ? "warn" : "", r.applied ? "bolt" : "", `applied to ${r.applied} of ${r.matched}`),
   iconButton("page", `Edit rule ${r.id}`, () => edit(r), { title: "Edit" }),
   iconButton(
     "trash",
@@ -5586,11 +5586,11 @@ var deliveryFields = ({ pick }, events, hooks) => div19(
     (v, n) => `${v}: ${hooks[n].url}`
   )
 );
-function selectionFields({ f, field, select: select3 }) {
+function frequencyFields({ f, field, select: select3 }) {
   const percent2 = f.when === "probability";
   return div19(
     { class: "pair" },
-    select3("when", "Selection", [
+    select3("when", "Applies to", [
       ["all", "Every match"],
       ["nth", "Only the nth"],
       ["every", "Every nth"],
@@ -5634,7 +5634,7 @@ function RuleForm({ rule, title, plan: { action_details: actions3, operations },
     ),
     target2 === "request" && requestFields(values, operations),
     target2 === "delivery" && deliveryFields(values, events, hooks),
-    selectionFields(values),
+    frequencyFields(values),
     select3(
       "action",
       "Action",

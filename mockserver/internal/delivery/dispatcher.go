@@ -294,7 +294,7 @@ func (d *Dispatcher) startLocked(q *queue) {
 	}
 }
 
-func (d *Dispatcher) run(q *queue, dlv *delivery, a model.Attempt, rule *fault.Selected) {
+func (d *Dispatcher) run(q *queue, dlv *delivery, a model.Attempt, rule *fault.AppliedRule) {
 	defer d.Work.Done(q.hook.AccountID)
 	d.attempt(dlv, &a, rule)
 	d.mu.Lock()
@@ -309,9 +309,9 @@ func (d *Dispatcher) run(q *queue, dlv *delivery, a model.Attempt, rule *fault.S
 	}
 }
 
-// attempt makes one attempt. If a fault rule selected the attempt, attempt applies the
+// attempt makes one attempt. If a fault rule applies to the attempt, attempt injects the
 // fault. It does not hold the lock, so it reads only constant fields of the delivery.
-func (d *Dispatcher) attempt(dlv *delivery, a *model.Attempt, rule *fault.Selected) {
+func (d *Dispatcher) attempt(dlv *delivery, a *model.Attempt, rule *fault.AppliedRule) {
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
 	header.Set("User-Agent", "emailplatform-webhooks/1.0")

@@ -86,14 +86,14 @@ func TestHistoryIsBounded(t *testing.T) {
 func TestRemoveReordered(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
 	held := named(q, "held")
-	q.push(held, &fault.Selected{FaultRule: model.FaultRule{Fault: model.Fault{Action: model.FaultReorder}}}, start)
+	q.push(held, &fault.AppliedRule{FaultRule: model.FaultRule{Fault: model.Fault{Action: model.FaultReorder}}}, start)
 	q.remove(named(q, "other"))
 	assert.Equal(t, held.n, q.reordered, "the removal of another delivery removed its mark")
 	q.remove(held)
 	q.append(held)
 	q.push(named(q, "next"), nil, start)
 	assert.Equal(t, "[held next]", fmt.Sprint(taken(q, start)))
-	q.push(named(q, "late"), &fault.Selected{FaultRule: model.FaultRule{Fault: model.Fault{Action: model.FaultReorder}}}, start)
+	q.push(named(q, "late"), &fault.AppliedRule{FaultRule: model.FaultRule{Fault: model.Fault{Action: model.FaultReorder}}}, start)
 	if got := fmt.Sprint(taken(q, start.Add(time.Hour))); got != "[late]" || q.reordered != 0 {
 		t.Errorf("got %s, and delivery %d is still reordered after its time", got, q.reordered)
 	}

@@ -108,11 +108,11 @@ func (q *queue) assignPosition(dlv *delivery) {
 	dlv.QueuePosition = q.lastPosition
 }
 
-// push adds a new delivery to the queue, and applies the fault if a rule selected the
-// delivery. If a rule reordered an earlier delivery, the earlier delivery waits until
+// push adds a new delivery to the queue. If a rule applies to the delivery, push injects
+// the fault. If a rule reordered an earlier delivery, the earlier delivery waits until
 // the new delivery has been attempted, because concurrent attempts could arrive in any
 // order.
-func (q *queue) push(dlv *delivery, rule *fault.Selected, now time.Time) {
+func (q *queue) push(dlv *delivery, rule *fault.AppliedRule, now time.Time) {
 	var applied model.Fault
 	if rule != nil {
 		applied, dlv.Fault = rule.Fault, rule.ID

@@ -89,8 +89,8 @@ func TestRateLimit(t *testing.T) {
 
 func TestPushWithFaults(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
-	rule := func(action model.FaultAction) *fault.Selected {
-		return &fault.Selected{FaultRule: model.FaultRule{ID: "fault-1", Fault: model.Fault{Action: action}}}
+	rule := func(action model.FaultAction) *fault.AppliedRule {
+		return &fault.AppliedRule{FaultRule: model.FaultRule{ID: "fault-1", Fault: model.Fault{Action: action}}}
 	}
 	held, next, lost, twice := named(q, "held"), named(q, "next"), named(q, "lost"), named(q, "twice")
 	q.push(held, rule(model.FaultReorder), start)

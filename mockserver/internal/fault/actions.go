@@ -204,7 +204,7 @@ func Actions() (names []model.FaultAction) {
 // Apply calls act. To close the connection, it panics with [http.ErrAbortHandler].
 // Delays end and hanging requests are aborted when the [Plan] that contains the rule is
 // closed, or when the rule is replaced, disabled or removed.
-func (s *Selected) Apply(w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
+func (s *AppliedRule) Apply(w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Read the body first, because net/http detects a closed connection only
 	// after the body is read.
 	sent, _ := io.ReadAll(io.LimitReader(r.Body, httpapi.MaxBody+1)) // so the API still detects a larger body
@@ -226,7 +226,7 @@ func (s *Selected) Apply(w http.ResponseWriter, r *http.Request, act func(http.R
 
 // delay waits for the fault's delay. It returns false if the client closes the connection
 // before the delay ends.
-func (s *Selected) delay(r *http.Request) bool {
+func (s *AppliedRule) delay(r *http.Request) bool {
 	select {
 	case <-time.After(s.Delay):
 	case <-s.ctx.Done():
@@ -237,7 +237,7 @@ func (s *Selected) delay(r *http.Request) bool {
 }
 
 // finish writes the response of a fault, or closes the connection.
-func (s *Selected) finish(w http.ResponseWriter, r *http.Request, response *inprocess.Recording) {
+func (s *AppliedRule) finish(w http.ResponseWriter, r *http.Request, response *inprocess.Recording) {
 	switch f := s.Fault; f.Action {
 	case model.FaultReset:
 		abort(w)

@@ -1,6 +1,6 @@
 // Package fault implements fault injection.
 //
-// For a request, the gateway calls [Plan.Request] to select a rule, and [Selected.Apply] to
+// For a request, the gateway calls [Plan.Request] to find a rule, and [AppliedRule.Apply] to
 // apply it. For messages and deliveries, the platform and the delivery dispatcher call
 // [Plan.Message] and [Plan.Delivery], and apply the rules themselves.
 package fault
@@ -31,7 +31,7 @@ const (
 )
 
 // Plan contains the fault rules, and each rule counts its matches. If several rules
-// select a target, the first rule applies.
+// apply to a target, only the first rule is applied.
 type Plan struct {
 	log     *slog.Logger
 	changes *changes.Feed
@@ -57,14 +57,14 @@ func New(seed uint64, log *slog.Logger, changes *changes.Feed) *Plan {
 // Close ends all delays, hanging requests and hanging attempts.
 func (p *Plan) Close() { p.cancel() }
 
-// Selected is a rule that selected a target.
-type Selected struct {
+// AppliedRule is a rule that applies to one target.
+type AppliedRule struct {
 	model.FaultRule
 	ctx context.Context // canceled when the rule is replaced, disabled or removed, or the plan is closed
 }
 
 // Until returns a context that ends with ctx, or when the rule no longer holds its targets.
-func (s *Selected) Until(ctx context.Context) (context.Context, context.CancelFunc) {
+func (s *AppliedRule) Until(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ctx, cancel)
 	return ctx, func() { stop(); cancel() }
@@ -111,7 +111,7 @@ func (p *Plan) Add(faults []model.Fault) ([]model.FaultRule, error) {
 // always get the same streams.
 func (p *Plan) beginLocked(r *rule) {
 	p.streams++
-	r.Calls, r.Hits = 0, 0
+	r.Matched, r.Applied = 0, 0
 	r.random = rand.New(rand.NewPCG(p.seed, uint64(p.streams))) //nolint:gosec // it is meant to be repeated
 	if r.Probability > 0 {
 		p.log.Info("random fault injected", "rule", r.ID, "seed", p.seed)
@@ -235,9 +235,9 @@ func (p *Plan) remove(all bool, gone func(*rule) bool) int {
 	return before - len(p.rules)
 }
 
-// pick counts a match for each rule that applies to the target. It returns the first
-// rule that selects the target, or nil if there is none.
-func (p *Plan) pick(kind targetKind, account int64, matches func(model.Fault) bool) *Selected {
+// pick counts a match for each rule that matches the target. It returns the first
+// rule that applies to the target, or nil if there is none.
+func (p *Plan) pick(kind targetKind, account int64, matches func(model.Fault) bool) *AppliedRule {
 	if p.count.Load() == 0 {
 		return nil
 	}
@@ -245,23 +245,23 @@ func (p *Plan) pick(kind targetKind, account int64, matches func(model.Fault) bo
 	defer p.mu.Unlock()
 	var first *rule
 	for _, rule := range p.rules {
-		applies := targetKindOf(rule.Fault) == kind && (rule.AccountID == 0 || rule.AccountID == account) && matches(rule.Fault)
-		if rule.Enabled && applies && rule.selects() && first == nil {
+		match := targetKindOf(rule.Fault) == kind && (rule.AccountID == 0 || rule.AccountID == account) && matches(rule.Fault)
+		if rule.Enabled && match && rule.applies() && first == nil {
 			first = rule
 		}
 	}
 	if first == nil {
 		return nil
 	}
-	first.Hits++
-	selected := &Selected{first.FaultRule, first.ctx}
-	p.changes.Publish(changes.Fault, func() any { return WireOf(selected.FaultRule) })
-	return selected
+	first.Applied++
+	applied := &AppliedRule{first.FaultRule, first.ctx}
+	p.changes.Publish(changes.Fault, func() any { return WireOf(applied.FaultRule) })
+	return applied
 }
 
 // Request returns the fault rule for a request in an account, or nil if no
-// rule selects the request.
-func (p *Plan) Request(account int64, operation string, r *http.Request) *Selected {
+// rule applies to it.
+func (p *Plan) Request(account int64, operation string, r *http.Request) *AppliedRule {
 	return p.pick(requests, account, func(f model.Fault) bool {
 		return (f.Operation == "" || f.Operation == operation) &&
 			(f.Method == "" || f.Method == r.Method) &&
@@ -270,20 +270,20 @@ func (p *Plan) Request(account int64, operation string, r *http.Request) *Select
 }
 
 // Message returns the fault rule for a message in an account, or nil if no
-// rule selects the message.
-func (p *Plan) Message(account int64) *Selected {
+// rule applies to it.
+func (p *Plan) Message(account int64) *AppliedRule {
 	return p.pick(messages, account, func(model.Fault) bool { return true })
 }
 
 // Delivery returns the fault rule for a delivery in an account, or nil if no
-// rule selects the delivery.
-func (p *Plan) Delivery(account int64, event events.Name, webhookID string) *Selected {
+// rule applies to it.
+func (p *Plan) Delivery(account int64, event events.Name, webhookID string) *AppliedRule {
 	return p.pick(deliveries, account, delivers(event, webhookID))
 }
 
 // Attempt returns the fault rule for a delivery attempt in an account, or nil
-// if no rule selects the attempt.
-func (p *Plan) Attempt(account int64, event events.Name, webhookID string) *Selected {
+// if no rule applies to it.
+func (p *Plan) Attempt(account int64, event events.Name, webhookID string) *AppliedRule {
 	return p.pick(attempts, account, delivers(event, webhookID))
 }
 

@@ -54,16 +54,16 @@ func TestCounting(t *testing.T) {
 	}
 	assert.Equal(t, []string{"fault-3", "fault-1", "none", "fault-2", "none"}, got)
 	_, rules := p.List()
-	for i, want := range []struct{ calls, hits int }{{5, 1}, {5, 1}, {5, 1}, {0, 0}} {
-		if rules[i].Calls != want.calls || rules[i].Hits != want.hits {
-			t.Errorf("%s: %d calls, %d hits; want %+v", rules[i].ID, rules[i].Calls, rules[i].Hits, want)
+	for i, want := range []struct{ matched, applied int }{{5, 1}, {5, 1}, {5, 1}, {0, 0}} {
+		if rules[i].Matched != want.matched || rules[i].Applied != want.applied {
+			t.Errorf("%s: matched %d, applied %d; want %+v", rules[i].ID, rules[i].Matched, rules[i].Applied, want)
 		}
 	}
 	if !p.Change("fault-3", func(r *model.FaultRule) { r.Enabled = false }) || p.Request(1, "listLists", r) == nil {
 		t.Error("fault-2 does not match the sixth request, which is the third that it counts")
 	}
-	if _, rules := p.List(); rules[2].Calls != 5 {
-		t.Errorf("a disabled rule counts requests: %d", rules[2].Calls)
+	if _, rules := p.List(); rules[2].Matched != 5 {
+		t.Errorf("a disabled rule counts requests: %d", rules[2].Matched)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestMatching(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/lists/7/contacts", nil)
 	for name, row := range map[string]struct {
 		fault model.Fault
-		hits  bool
+		match bool
 	}{
 		"everything":        {model.Fault{}, true},
 		"operation":         {model.Fault{Operation: "createContact"}, true},
@@ -109,11 +109,11 @@ func TestMatching(t *testing.T) {
 	} {
 		row.fault.Action = model.FaultStatus
 		p := newPlan(t, row.fault)
-		assert.Equal(t, row.hits, p.Request(1, "createContact", r) != nil, "%s: a rule matches", name)
+		assert.Equal(t, row.match, p.Request(1, "createContact", r) != nil, "%s: a rule matches", name)
 	}
 	for name, row := range map[string]struct {
 		fault model.Fault
-		hits  bool
+		match bool
 	}{
 		"event":         {model.Fault{Action: model.FaultDrop, Event: "Email.Bounced"}, true},
 		"any event":     {model.Fault{Action: model.FaultDrop, Event: "*"}, true},
@@ -124,7 +124,7 @@ func TestMatching(t *testing.T) {
 		"other account": {model.Fault{Action: model.FaultDrop, AccountID: 2}, false},
 		"of requests":   {model.Fault{Action: model.FaultDelay, Delay: 1}, false},
 	} {
-		assert.Equal(t, row.hits, newPlan(t, row.fault).Delivery(1, "Email.Bounced", "3") != nil, "%s: a rule matches", name)
+		assert.Equal(t, row.match, newPlan(t, row.fault).Delivery(1, "Email.Bounced", "3") != nil, "%s: a rule matches", name)
 	}
 }
 
@@ -166,8 +166,8 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("got %v, want %v: the second message of account 2 is the third of all", got, want)
 	}
 	p.RemoveOf(2)
-	if _, rules := p.List(); len(rules) != 1 || rules[0].ID != "fault-2" || rules[0].Calls != 5 {
-		t.Errorf("the remaining rules are %+v, want only fault-2 with 5 calls", rules)
+	if _, rules := p.List(); len(rules) != 1 || rules[0].ID != "fault-2" || rules[0].Matched != 5 {
+		t.Errorf("the remaining rules are %+v, want only fault-2 with 5 matches", rules)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestApplyIsComplete(t *testing.T) {
 				}
 			}()
 			r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/lists", http.NoBody)
-			s := Selected{model.FaultRule{Fault: model.Fault{Action: action.Name}}, t.Context()}
+			s := AppliedRule{model.FaultRule{Fault: model.Fault{Action: action.Name}}, t.Context()}
 			s.Apply(httptest.NewRecorder(), r, func(http.ResponseWriter) {})
 		})
 	}
@@ -237,7 +237,7 @@ func TestAfterProcessingWithoutClient(t *testing.T) {
 		processed := false
 		assert.PanicsWithValue(t, http.ErrAbortHandler, func() {
 			r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/lists", http.NoBody)
-			s := Selected{model.FaultRule{Fault: model.Fault{Action: model.FaultHang, AfterProcessing: true}}, t.Context()}
+			s := AppliedRule{model.FaultRule{Fault: model.Fault{Action: model.FaultHang, AfterProcessing: true}}, t.Context()}
 			s.Apply(httptest.NewRecorder(), r, func(http.ResponseWriter) { processed = true })
 		})
 		require.True(t, processed)

@@ -171,20 +171,19 @@ type rule struct {
 	release context.CancelFunc
 }
 
-// selects counts a match, and reports whether the rule's action applies to this
-// match.
-func (r *rule) selects() bool {
-	r.Calls++
-	chosen := true
+// applies counts a match, and reports whether the rule applies to it.
+func (r *rule) applies() bool {
+	r.Matched++
+	applies := true
 	switch {
 	case r.Nth > 0:
-		chosen = r.Calls == r.Nth
+		applies = r.Matched == r.Nth
 	case r.Every > 0:
-		chosen = r.Calls%r.Every == 0
+		applies = r.Matched%r.Every == 0
 	case r.Probability > 0:
-		chosen = r.random.Float64() < r.Probability
+		applies = r.random.Float64() < r.Probability
 	}
-	return chosen && (r.Times == 0 || r.Hits < r.Times)
+	return applies && (r.Times == 0 || r.Applied < r.Times)
 }
 
 // RuleWire is the JSON form of a rule, with its delay in milliseconds.

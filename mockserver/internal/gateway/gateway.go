@@ -3,7 +3,7 @@
 //
 //	ServeHTTP       assigns an id and logs the request
 //	authenticate    looks up its access token
-//	serveOperation  applies a fault, if a rule selects the request
+//	serveOperation  applies the fault rule of the request, if there is one
 //	validate        rejects invalid requests
 //	the generated handler, which calls the platform
 //	respond         validates the response, if that is enabled

@@ -14,14 +14,14 @@ import (
 	"example.com/emailplatform/mockserver/model"
 )
 
-// serveOperation processes a request to an operation, and applies a fault if a
-// rule selects the request.
+// serveOperation processes a request to an operation. If a fault rule applies to the
+// request, serveOperation injects the fault.
 func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
 	c.Operation = o.ID
 	if o.Body != nil { // before a fault or an error, because the log contains the body
 		c.readBody(r, httpapi.MaxBody+1)
 	}
-	var rule *fault.Selected
+	var rule *fault.AppliedRule
 	if !c.byControl {
 		rule = g.options.Faults.Request(c.AccountID, o.ID, r)
 	}
