@@ -99,7 +99,7 @@ func TestActionOnMessages(t *testing.T) {
 
 	got = p.act("", `{"action":"unsubscribe","ids":["`+other+`","nothing"]}`)
 	assert.Equal(t, 2, got.Failed)
-	assert.Equal(t, "email "+other+" was not sent to a list contact", got.Error)
+	assert.Equal(t, "message "+other+" was not sent to a list contact", got.Error)
 	assert.Empty(t, got.IDs)
 	assert.Equal(t, 1, p.act("", `{"action":"click","ids":["`+other+`"]}`).Failed, "the message has no link")
 	assert.Empty(t, p.act("", `{"action":"delete","ids":[]}`).IDs)

@@ -24,34 +24,34 @@ const (
 // bounced. The parameter diagnostic is the response of the receiving server. The default
 // is a typical response for the category. Bounce returns an error if the message does
 // not exist or was not sent.
-func (s *Server) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
-	return prefixed("bounce", s.engine.Platform.Bounce(emailID, category, diagnostic...))
+func (s *Server) Bounce(messageID string, category events.BounceCategory, diagnostic ...string) error {
+	return prefixed("bounce", s.engine.Platform.Bounce(messageID, category, diagnostic...))
 }
 
 // Complain simulates a spam report to a mailbox provider. It sets the contact's
 // status to spam, adds the address to the suppression list, and fires
 // Email.ReportedAsSpam. Repeated complaints have no effect.
-func (s *Server) Complain(emailID, provider string) error {
-	return prefixed("complain", s.engine.Platform.Complain(emailID, provider))
+func (s *Server) Complain(messageID, provider string) error {
+	return prefixed("complain", s.engine.Platform.Complain(messageID, provider))
 }
 
 // Open simulates a recipient opening a message. Each call fires Email.Opened.
-func (s *Server) Open(emailID string) error {
-	return prefixed("open", s.engine.Platform.Open(emailID))
+func (s *Server) Open(messageID string) error {
+	return prefixed("open", s.engine.Platform.Open(messageID))
 }
 
 // Click simulates a click on a link in a message. Each call fires
 // Email.Clicked.
-func (s *Server) Click(emailID, url string) error {
-	return prefixed("click", s.engine.Platform.Click(emailID, url))
+func (s *Server) Click(messageID, url string) error {
+	return prefixed("click", s.engine.Platform.Click(messageID, url))
 }
 
 // Unsubscribe simulates that the recipient unsubscribes from the list of the message. It
 // fires Contact.Removed and Contact.Unsubscribed and, for a message from the Email API,
 // Email.Unsubscribed. If the recipient is not a contact on a list, it returns an error.
 // Repeated calls have no effect.
-func (s *Server) Unsubscribe(emailID string) error {
-	return prefixed("unsubscribe", s.engine.Platform.Unsubscribe(emailID))
+func (s *Server) Unsubscribe(messageID string) error {
+	return prefixed("unsubscribe", s.engine.Platform.Unsubscribe(messageID))
 }
 
 // GlobalUnsubscribe simulates that the recipient unsubscribes from all email. It adds
@@ -59,15 +59,15 @@ func (s *Server) Unsubscribe(emailID string) error {
 // from the Email API, it also fires Email.GlobalUnsubscribed. For any other message, it
 // unsubscribes the contact and fires Contact.Removed and Contact.Unsubscribed. Repeated
 // calls have no effect.
-func (s *Server) GlobalUnsubscribe(emailID string) error {
-	return prefixed("unsubscribe globally", s.engine.Platform.GlobalUnsubscribe(emailID))
+func (s *Server) GlobalUnsubscribe(messageID string) error {
+	return prefixed("unsubscribe globally", s.engine.Platform.GlobalUnsubscribe(messageID))
 }
 
 // Confirm simulates a click on the link in the confirmation email of a double opt-in, so
 // the contact becomes active, and Contact.Added fires. Repeated calls have no effect. If
 // the message is not a confirmation email, Confirm returns an error.
-func (s *Server) Confirm(emailID string) error {
-	return prefixed("confirm", s.engine.Platform.Confirm(emailID))
+func (s *Server) Confirm(messageID string) error {
+	return prefixed("confirm", s.engine.Platform.Confirm(messageID))
 }
 
 // TestDomain is the domain (mock.test) of the test addresses. Recipients in this

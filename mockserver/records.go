@@ -54,10 +54,10 @@ func (s *Server) OutboxTo(address string) []Message { return s.engine.Platform.O
 
 // Checks returns the probable problems in a message. It returns an error if the message
 // does not exist or was deleted.
-func (s *Server) Checks(emailID string) ([]Finding, error) {
-	found, ok := s.engine.Platform.Checks(emailID)
+func (s *Server) Checks(messageID string) ([]Finding, error) {
+	found, ok := s.engine.Platform.Checks(messageID)
 	if !ok {
-		return nil, prefixed("checks", fmt.Errorf("message %q does not exist", emailID))
+		return nil, prefixed("checks", fmt.Errorf("message %q does not exist", messageID))
 	}
 	return found, nil
 }
@@ -65,14 +65,14 @@ func (s *Server) Checks(emailID string) ([]Finding, error) {
 // DeleteMessage removes a message from the outbox. The API still returns the deleted
 // email, and its events and deliveries remain. If the message does not exist,
 // DeleteMessage returns an error.
-func (s *Server) DeleteMessage(id string) error {
-	return prefixed("delete the message", s.engine.Platform.DeleteMessage(id))
+func (s *Server) DeleteMessage(messageID string) error {
+	return prefixed("delete the message", s.engine.Platform.DeleteMessage(messageID))
 }
 
 // RestoreMessage restores a deleted message to its original position in the
 // outbox. It returns an error if no deleted message has this id.
-func (s *Server) RestoreMessage(id string) error {
-	return prefixed("restore the message", s.engine.Platform.RestoreMessage(id))
+func (s *Server) RestoreMessage(messageID string) error {
+	return prefixed("restore the message", s.engine.Platform.RestoreMessage(messageID))
 }
 
 // Deliveries returns the past and pending deliveries to webhooks, oldest event

@@ -68,7 +68,7 @@ func (p *Platform) RestoreMessage(id string) error { return p.setDeleted(id, fal
 func (p *Platform) setDeleted(id string, deleted bool) error {
 	err := p.withMessage(id, func(_ *tx, m *message) error {
 		if m.Deleted == deleted {
-			return noEmail(id)
+			return noMessage(id)
 		}
 		m.Deleted = deleted
 		return nil

@@ -11,10 +11,10 @@ import (
 )
 
 // actOn simulates a recipient action on a sent message.
-func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) error {
-	err := p.withMessage(emailID, func(t *tx, m *message) error {
+func (p *Platform) actOn(messageID string, act func(t *tx, m *message) error) error {
+	err := p.withMessage(messageID, func(t *tx, m *message) error {
 		if m.Status == messageRejected || m.Status == messageError {
-			return fmt.Errorf("email %s was not sent: %s", m.ID, m.Status)
+			return fmt.Errorf("message %s was not sent: %s", m.ID, m.Status)
 		}
 		t.messageID, t.target = m.ID, m
 		return act(t, m)
@@ -25,8 +25,8 @@ func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) erro
 
 // simulate simulates an action of the recipient on a sent message. If the message exists
 // and was sent, the action cannot fail.
-func (p *Platform) simulate(emailID string, act func(t *tx, m *message)) error {
-	return p.actOn(emailID, func(t *tx, m *message) error {
+func (p *Platform) simulate(messageID string, act func(t *tx, m *message)) error {
+	return p.actOn(messageID, func(t *tx, m *message) error {
 		act(t, m)
 		return nil
 	})
@@ -37,7 +37,7 @@ func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) err
 	return p.transactAndRevise(nil, func(t *tx) error {
 		i, ok := p.messageIndexes[id]
 		if !ok {
-			return noEmail(id)
+			return noMessage(id)
 		}
 		m := p.messages.Edit(i)
 		t.account = p.accountLocked(m.AccountID)
@@ -47,7 +47,7 @@ func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) err
 	})
 }
 
-func noEmail(id string) error { return fmt.Errorf("email %q does not exist", id) }
+func noMessage(id string) error { return fmt.Errorf("message %q does not exist", id) }
 
 // contactOf returns the contact and the list of a message, or nil if there are
 // none. The caller may change the returned contact.
@@ -65,11 +65,11 @@ func (t *tx) contactOf(m *message) (*list, *contact) {
 
 // Bounce simulates a bounce of a message. The methods of mockserver.Server with the
 // names of recipient actions describe them.
-func (p *Platform) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
+func (p *Platform) Bounce(messageID string, category events.BounceCategory, diagnostic ...string) error {
 	if !knownCategory(category) {
 		return fmt.Errorf("bounce category %q does not exist", category)
 	}
-	return p.simulate(emailID, func(t *tx, m *message) { t.bounce(m, category, strings.Join(diagnostic, " ")) })
+	return p.simulate(messageID, func(t *tx, m *message) { t.bounce(m, category, strings.Join(diagnostic, " ")) })
 }
 
 // Diagnostic returns a typical response from a receiving server.
@@ -106,8 +106,8 @@ func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 }
 
 // Complain simulates a spam report.
-func (p *Platform) Complain(emailID, provider string) error {
-	return p.simulate(emailID, func(t *tx, m *message) { t.complain(m, provider) })
+func (p *Platform) Complain(messageID, provider string) error {
+	return p.simulate(messageID, func(t *tx, m *message) { t.complain(m, provider) })
 }
 
 func (t *tx) complain(m *message, provider string) {
@@ -124,7 +124,7 @@ func (t *tx) complain(m *message, provider string) {
 }
 
 // Open simulates a recipient opening a message.
-func (p *Platform) Open(emailID string) error { return p.simulate(emailID, (*tx).open) }
+func (p *Platform) Open(messageID string) error { return p.simulate(messageID, (*tx).open) }
 
 func (t *tx) open(m *message) {
 	m.Opens++
@@ -132,8 +132,8 @@ func (t *tx) open(m *message) {
 }
 
 // Click simulates a click on a link in a message.
-func (p *Platform) Click(emailID, url string) error {
-	return p.simulate(emailID, func(t *tx, m *message) { t.click(m, url) })
+func (p *Platform) Click(messageID, url string) error {
+	return p.simulate(messageID, func(t *tx, m *message) { t.click(m, url) })
 }
 
 func (t *tx) click(m *message, url string) {
@@ -142,12 +142,12 @@ func (t *tx) click(m *message, url string) {
 }
 
 // Unsubscribe simulates an unsubscribe from the list.
-func (p *Platform) Unsubscribe(emailID string) error { return p.actOn(emailID, (*tx).unsubscribe) }
+func (p *Platform) Unsubscribe(messageID string) error { return p.actOn(messageID, (*tx).unsubscribe) }
 
 func (t *tx) unsubscribe(m *message) error {
 	l, c := t.contactOf(m)
 	if c == nil || m.SentBy == events.SendingTypeTransactional {
-		return fmt.Errorf("email %s was not sent to a list contact", m.ID)
+		return fmt.Errorf("message %s was not sent to a list contact", m.ID)
 	}
 	m.Unsubscribed = true
 	if m.SentBy == events.SendingTypeEmailAPI && c.Status != statusUnsubscribed && c.Status != statusDeleted {
@@ -169,8 +169,8 @@ func (t *tx) leaveList(l *list, c *contact) {
 }
 
 // GlobalUnsubscribe simulates an unsubscribe from all email.
-func (p *Platform) GlobalUnsubscribe(emailID string) error {
-	return p.simulate(emailID, (*tx).globalUnsubscribe)
+func (p *Platform) GlobalUnsubscribe(messageID string) error {
+	return p.simulate(messageID, (*tx).globalUnsubscribe)
 }
 
 func (t *tx) globalUnsubscribe(m *message) {

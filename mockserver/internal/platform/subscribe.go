@@ -94,10 +94,10 @@ func (t *tx) sendConfirmation(l *list, c *contact) {
 
 // Confirm simulates a click on the link in the confirmation email of a double
 // opt-in.
-func (p *Platform) Confirm(emailID string) error {
-	return p.actOn(emailID, func(t *tx, m *message) error {
+func (p *Platform) Confirm(messageID string) error {
+	return p.actOn(messageID, func(t *tx, m *message) error {
 		if !m.confirms() {
-			return fmt.Errorf("email %s is not a confirmation email", m.ID)
+			return fmt.Errorf("message %s is not a confirmation email", m.ID)
 		}
 		if l, c := t.contactOf(m); c.Status == statusPending {
 			t.activate(l, c)
