@@ -25,26 +25,26 @@ type responseKey struct{}
 
 // rejectToken changes the response to 401 if ctx is from an HTTP request.
 func rejectToken(ctx context.Context) {
-	if a, ok := ctx.Value(responseKey{}).(*response); ok {
-		a.rejected.Store(true)
+	if r, ok := ctx.Value(responseKey{}).(*response); ok {
+		r.rejected.Store(true)
 	}
 }
 
-func (a *response) Header() http.Header         { return a.header }
-func (a *response) Write(b []byte) (int, error) { return a.body.Write(b) }
-func (a *response) WriteHeader(status int)      { a.status = status }
+func (r *response) Header() http.Header         { return r.header }
+func (r *response) Write(b []byte) (int, error) { return r.body.Write(b) }
+func (r *response) WriteHeader(status int)      { r.status = status }
 
 // send writes the response to the caller.
-func (a *response) send(w http.ResponseWriter) {
-	if a.rejected.Load() {
+func (r *response) send(w http.ResponseWriter) {
+	if r.rejected.Load() {
 		const why = "the platform rejected the access token"
 		w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", error_description="`+why+`"`)
 		http.Error(w, why, http.StatusUnauthorized)
 		return
 	}
-	w.Header().Set("Content-Length", strconv.Itoa(a.body.Len()))
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body.Bytes())
+	w.Header().Set("Content-Length", strconv.Itoa(r.body.Len()))
+	w.WriteHeader(r.status)
+	_, _ = w.Write(r.body.Bytes())
 }
 
 // writers limits the responses in memory. If too many callers do not read their
@@ -57,7 +57,7 @@ type writers struct {
 }
 
 // write writes a response before a deadline.
-func (l *writers) write(a *response, w http.ResponseWriter) {
+func (l *writers) write(r *response, w http.ResponseWriter) {
 	control := http.NewResponseController(w)
 	l.mu.Lock()
 	if len(l.open) == l.limit {
@@ -67,7 +67,7 @@ func (l *writers) write(a *response, w http.ResponseWriter) {
 	_ = control.SetWriteDeadline(time.Now().Add(peerTimeout))
 	l.open = append(l.open, control)
 	l.mu.Unlock()
-	a.send(w)
+	r.send(w)
 	err := control.Flush()
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -135,22 +135,22 @@ func (t *tool) handler(of clientOf) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()
-		var result sdk.CallToolResult
-		a, err := t.call(ctx, of, req)
+		var out sdk.CallToolResult
+		result, err := t.call(ctx, of, req)
 		var structured json.RawMessage
 		if err == nil {
-			structured, err = json.Marshal(a.structured)
+			structured, err = json.Marshal(result.structured)
 		}
 		if err == nil {
-			err = spend(ctx, len(structured)+len(a.text))
+			err = spend(ctx, len(structured)+len(result.text))
 		}
 		if err != nil {
-			result.SetError(err)
-			return &result, nil
+			out.SetError(err)
+			return &out, nil
 		}
-		result.Content = []sdk.Content{&sdk.TextContent{Text: a.text}}
-		result.StructuredContent = structured
-		return &result, nil
+		out.Content = []sdk.Content{&sdk.TextContent{Text: result.text}}
+		out.StructuredContent = structured
+		return &out, nil
 	}
 }
 
@@ -163,14 +163,14 @@ func (t *tool) call(ctx context.Context, of clientOf, req *sdk.CallToolRequest) 
 	if err != nil {
 		return toolResult{}, err
 	}
-	a, err := op.run(ctx, c, arguments)
+	result, err := op.run(ctx, c, arguments)
 	if errors.Is(err, client.ErrUnauthorized) {
 		rejectToken(ctx)
 	}
 	if err != nil {
 		return toolResult{}, advise(err)
 	}
-	return a, nil
+	return result, nil
 }
 
 // problems returns a logger that omits the MCP SDK's records about sessions,

@@ -124,8 +124,8 @@ func TestActionOnMessages(t *testing.T) {
 		`{"action":"restore"}`: "ids", `{"action":"open","category":"bounce_sb"}`: "category", `{"action":"bounce","provider":"x"}`: "provider",
 		`{"action":"complain","url":"https://x.example"}`: "url", `{"action":"click","diagnostic":"x"}`: "diagnostic",
 	} {
-		if a := p.do("POST", "/_mock/outbox/actions", body); a.status != 422 || !strings.Contains(a.text, field) {
-			t.Errorf("%s: %d %s, want 422 with %s", body, a.status, a.text, field)
+		if response := p.do("POST", "/_mock/outbox/actions", body); response.status != 422 || !strings.Contains(response.text, field) {
+			t.Errorf("%s: %d %s, want 422 with %s", body, response.status, response.text, field)
 		}
 	}
 }
@@ -180,11 +180,11 @@ func TestResend(t *testing.T) {
 	other := p.as("two-secret")
 	last := func() string { r := p.Requests(); return r[len(r)-1].ID }
 	require.Equal(t, 422, other.do("POST", "/v2/emails?x=1", `{"email":"ada"}`).status)
-	a := p.must("POST", "/_mock/requests/"+last()+"/resend", nil)
+	response := p.must("POST", "/_mock/requests/"+last()+"/resend", nil)
 	for name, want := range map[string]any{"status": 422.0, "account_id": 2.0, "path": "/v2/emails", "query": "x=1", "body": `{"email":"ada"}`, "id": last()} {
-		assert.Equal(t, want, a.object[name], name)
+		assert.Equal(t, want, response.object[name], name)
 	}
-	assert.NotContains(t, a.text, "two-secret")
+	assert.NotContains(t, response.text, "two-secret")
 	require.Equal(t, 201, other.do("POST", "/lists", `{"name":"Süd"}`).status)
 	p.inject(mockserver.Fault{Operation: "createList", Action: mockserver.FaultStatus, Times: 1})
 	resend := "/_mock/requests/" + last() + "/resend"

@@ -126,8 +126,8 @@ func TestDrainWithFrozenClock(t *testing.T) {
 		if err := p.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "the clock is frozen") {
 			t.Errorf("a frozen clock: %v", err)
 		}
-		if a := p.do("POST", "/_mock/wait", `{"drain":true}`); a.status != 409 || !strings.Contains(a.text, "the clock is frozen") {
-			t.Errorf("a frozen clock, over HTTP: %d %s, want 409", a.status, a.text)
+		if response := p.do("POST", "/_mock/wait", `{"drain":true}`); response.status != 409 || !strings.Contains(response.text, "the clock is frozen") {
+			t.Errorf("a frozen clock, over HTTP: %d %s, want 409", response.status, response.text)
 		}
 		p.ResumeClock()
 		assert.NoError(t, p.Drain(t.Context()))
@@ -266,9 +266,9 @@ func TestLookupLimit(t *testing.T) {
 			d, err := time.ParseDuration(pause)
 			require.NoError(t, err)
 			p.advance(d)
-			a := p.do("GET", path, nil)
-			if fmt.Sprint(a.status) != status || a.status == 429 && a.header.Get("Retry-After") != "1" {
-				t.Errorf("%s %s: %d, Retry-After %q", limit, lookup, a.status, a.header.Get("Retry-After"))
+			response := p.do("GET", path, nil)
+			if fmt.Sprint(response.status) != status || response.status == 429 && response.header.Get("Retry-After") != "1" {
+				t.Errorf("%s %s: %d, Retry-After %q", limit, lookup, response.status, response.header.Get("Retry-After"))
 			}
 		}
 		require.NoError(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))

@@ -58,12 +58,12 @@ func TestControlRequestsWithInvalidToken(t *testing.T) {
 		p.must("DELETE", "/_mock/state", nil)
 		req := rawhttp.NewRequest(t, "GET", p.URL()+"/lists/7/contacts", "", "")
 		req.Header["Authorization"] = []string{header}
-		if a := p.send(req); a.status != 401 || !strings.Contains(a.text, want) || strings.Contains(a.text, "wrong secret") {
-			t.Errorf("%q: %d %s, want 401: %s", header, a.status, a.text, want)
+		if response := p.send(req); response.status != 401 || !strings.Contains(response.text, want) || strings.Contains(response.text, "wrong secret") {
+			t.Errorf("%q: %d %s, want 401: %s", header, response.status, response.text, want)
 		}
 		r := p.Requests()[0]
-		if a := p.must("GET", "/_mock/requests/"+r.ID, nil); r.Operation != "listContacts" || r.Status != 401 || a.object["closest"] != nil {
-			t.Errorf("%q: %s, want listContacts and no similar operation", header, a.text)
+		if response := p.must("GET", "/_mock/requests/"+r.ID, nil); r.Operation != "listContacts" || r.Status != 401 || response.object["closest"] != nil {
+			t.Errorf("%q: %s, want listContacts and no similar operation", header, response.text)
 		}
 	}
 	p.as("wrong").do("GET", "/nothing", nil)

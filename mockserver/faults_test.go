@@ -406,8 +406,8 @@ func TestFaultReorderRetrySchedule(t *testing.T) {
 			p.must("POST", "/suppressed-emails", `{"email":"next@example.org"}`)
 			require.NoError(t, p.Drain(t.Context()))
 			var got []time.Duration
-			for _, a := range p.Deliveries()[0].Attempts {
-				got = append(got, a.Time.Sub(start))
+			for _, attempt := range p.Deliveries()[0].Attempts {
+				got = append(got, attempt.Time.Sub(start))
 			}
 			assert.Equal(t, []time.Duration{0, time.Second, 6 * time.Second, 36 * time.Second, 156 * time.Second}, got, "redelivered %v: attempts at", redeliver)
 		})
@@ -447,8 +447,8 @@ func TestFaultActions(t *testing.T) {
 					}
 					body, err := json.Marshal(rule)
 					require.NoError(t, err)
-					a := p.do("POST", "/_mock/faults", string(body))
-					assert.Equal(t, want, a.status, "%s: %s", body, a.text)
+					response := p.do("POST", "/_mock/faults", string(body))
+					assert.Equal(t, want, response.status, "%s: %s", body, response.text)
 				}
 			}
 		})
@@ -488,8 +488,8 @@ func observed(t *testing.T, target string, action mockserver.FaultAction) string
 	time.Sleep(time.Hour)
 	var deliveries []string
 	for _, d := range p.Deliveries() {
-		for _, a := range d.Attempts {
-			deliveries = append(deliveries, fmt.Sprint(a.Time.Sub(start), a.Status, a.Error))
+		for _, attempt := range d.Attempts {
+			deliveries = append(deliveries, fmt.Sprint(attempt.Time.Sub(start), attempt.Status, attempt.Error))
 		}
 	}
 	return fmt.Sprint(res.StatusCode, err, res.Header.Get("Content-Type"), body, took, deliveries)

@@ -167,9 +167,9 @@ func TestRestoreInvalidSnapshot(t *testing.T) {
 		{`"template_id": 2,`, `"template_id": 2, "shade": "x",`, `accounts[0]: unknown field \"shade\"`, 422},
 		{`"webhook_id": "1"`, `"webhook_id": "77"`, "webhook_id", 422},
 	} {
-		a := p.do("PUT", "/_mock/state", strings.Replace(saved, tt.old, tt.new, 1))
-		if a.status != tt.status || !strings.Contains(a.text, tt.want) {
-			t.Errorf("%s: got %d %s, want %d with %s", tt.new, a.status, a.text, tt.status, tt.want)
+		response := p.do("PUT", "/_mock/state", strings.Replace(saved, tt.old, tt.new, 1))
+		if response.status != tt.status || !strings.Contains(response.text, tt.want) {
+			t.Errorf("%s: got %d %s, want %d with %s", tt.new, response.status, response.text, tt.status, tt.want)
 		}
 		assert.Equal(t, saved, snapshotOf(t, p.Server), "%s: the state has changed", tt.new)
 	}
@@ -227,8 +227,8 @@ func FuzzRestore(f *testing.F) {
 			"/lists", "/campaigns", "/workflows", "/webhooks", "/templates", "/suppressed-emails", "/_mock/outbox",
 			"/_mock/deliveries", "/_mock/events",
 		} {
-			if a := p.do("GET", path, nil); a.status >= 500 {
-				t.Errorf("%s: %d %s, want no 5xx", path, a.status, a.text)
+			if response := p.do("GET", path, nil); response.status >= 500 {
+				t.Errorf("%s: %d %s, want no 5xx", path, response.status, response.text)
 			}
 		}
 		assert.NoError(t, srv.Snapshot(io.Discard))

@@ -85,9 +85,9 @@ func TestWaitRoute(t *testing.T) {
 			}
 		})
 		defer application.Wait()
-		a := p.must("POST", "/_mock/wait", `{"for":"message","to":"BOB@example.org","count":2}`)
-		if took := time.Since(start); took != 2*time.Second || a.object["total"] != 2.0 {
-			t.Errorf("after %v: %s, want 2 messages after 2 s", took, a.text)
+		response := p.must("POST", "/_mock/wait", `{"for":"message","to":"BOB@example.org","count":2}`)
+		if took := time.Since(start); took != 2*time.Second || response.object["total"] != 2.0 {
+			t.Errorf("after %v: %s, want 2 messages after 2 s", took, response.text)
 		}
 	})
 }
@@ -95,9 +95,9 @@ func TestWaitRoute(t *testing.T) {
 // TestInvalidWaitFilter: the error for a filter of other records names only filters that a wait accepts.
 func TestInvalidWaitFilter(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
-	a := p.do("POST", "/_mock/wait", `{"for":"request","to":"ada@example.org"}`)
-	assert.Equal(t, 422, a.status)
-	assert.Contains(t, a.text, "must be one of account_id, method, operation, search, status")
+	response := p.do("POST", "/_mock/wait", `{"for":"request","to":"ada@example.org"}`)
+	assert.Equal(t, 422, response.status)
+	assert.Contains(t, response.text, "must be one of account_id, method, operation, search, status")
 }
 
 // A wait or drain of one account does not wait for the receiver of another account.
@@ -130,8 +130,8 @@ func TestWaitForOneAccount(t *testing.T) {
 			`{"account_id":5}`:                404,
 			`{"account_id":0}`:                422,
 		} {
-			if a := p.do("POST", "/_mock/wait", body); a.status != status {
-				t.Errorf("%s: %d %s, want %d", body, a.status, a.text, status)
+			if response := p.do("POST", "/_mock/wait", body); response.status != status {
+				t.Errorf("%s: %d %s, want %d", body, response.status, response.text, status)
 			}
 		}
 		require.NoError(t, p.WaitAccount(t.Context(), 1))

@@ -23,17 +23,18 @@ func (p *platform) readings() []check {
 func (p *platform) pages() []check {
 	return []check{
 		{"4", "a page has data and pagination, and 50 items by default", func(ctx context.Context) verdict {
-			_, a := ask(ctx, p.c.Lists.List, client.ListListsParams{})
-			items, pagination := a.items()
-			return a.differ(a.code(200), unless(items != nil, `no array "data"`), number(pagination, "page", 1), number(pagination, "per_page", 50))
+			_, response := ask(ctx, p.c.Lists.List, client.ListListsParams{})
+			items, pagination := response.items()
+			return response.differ(response.code(200), unless(items != nil, `no array "data"`),
+				number(pagination, "page", 1), number(pagination, "per_page", 50))
 		}},
 		{"4", "a page has at most 100 items; a larger per_page is lowered or rejected with 422", func(ctx context.Context) verdict {
-			_, a := ask(ctx, p.c.Lists.List, client.ListListsParams{PerPage: 1000})
-			if a.status == http.StatusUnprocessableEntity {
+			_, response := ask(ctx, p.c.Lists.List, client.ListListsParams{PerPage: 1000})
+			if response.status == http.StatusUnprocessableEntity {
 				return verdict{outcome: matches}
 			}
-			_, pagination := a.items()
-			return a.differ(a.code(200), number(pagination, "per_page", 100))
+			_, pagination := response.items()
+			return response.differ(response.code(200), number(pagination, "per_page", 100))
 		}},
 		{"4", "a page has a count only with with_count", func(ctx context.Context) verdict {
 			_, counted := ask(ctx, p.c.Lists.List, client.ListListsParams{WithCount: true})
@@ -43,9 +44,9 @@ func (p *platform) pages() []check {
 			return counted.differ(unless(with["count"] != nil, "no count with with_count"), unless(without["count"] == nil, "a count without with_count"))
 		}},
 		{"4", "a page after the last one is empty", func(ctx context.Context) verdict {
-			_, a := ask(ctx, p.c.Lists.List, client.ListListsParams{Page: 1_000_000})
-			items, _ := a.items()
-			return a.differ(a.code(200), unless(items != nil && len(items) == 0, fmt.Sprintf("%d items", len(items))))
+			_, response := ask(ctx, p.c.Lists.List, client.ListListsParams{Page: 1_000_000})
+			items, _ := response.items()
+			return response.differ(response.code(200), unless(items != nil && len(items) == 0, fmt.Sprintf("%d items", len(items))))
 		}},
 	}
 }
@@ -72,18 +73,18 @@ func items[Page, Params any](
 	decision, kind, id string, list func(context.Context, Params) (Page, error), note func(Page),
 ) check {
 	return check{decision, fmt.Sprintf("GET /%s: each item has %s", kind, id), func(ctx context.Context) verdict {
-		page, a := ask(ctx, list, *new(Params))
+		page, response := ask(ctx, list, *new(Params))
 		note(page)
-		items, _ := a.items()
-		if a.err == nil && len(items) == 0 {
+		items, _ := response.items()
+		if response.err == nil && len(items) == 0 {
 			return verdict{skipped, "the platform has no " + kind}
 		}
 		for _, item := range items {
 			if resource, ok := item.(map[string]any); ok {
-				return a.differ(a.code(200), format(resource, id))
+				return response.differ(response.code(200), format(resource, id))
 			}
 		}
-		return a.differ(`no array "data" of objects`)
+		return response.differ(`no array "data" of objects`)
 	}}
 }
 
@@ -113,12 +114,12 @@ func resource[T any, ID comparable](
 ) check {
 	rule := fmt.Sprintf("a %s is not wrapped in data and has %s", kind, name)
 	return check{decision, rule, needs(id, "the id of a "+kind+" is unknown", func(ctx context.Context) verdict {
-		_, a := ask(ctx, get, *id)
-		found := []string{a.code(200), format(a.object(), name)}
+		_, response := ask(ctx, get, *id)
+		found := []string{response.code(200), format(response.object(), name)}
 		for _, m := range more {
-			found = append(found, m(a))
+			found = append(found, m(response))
 		}
-		return a.differ(found...)
+		return response.differ(found...)
 	})}
 }
 
@@ -127,9 +128,9 @@ func (p *platform) resources() []check {
 		resource("3", "list", "list_id", &p.list, p.c.Lists.Get),
 		resource("3", "template", "template_id", &p.template, p.c.Templates.Get),
 		{"9", "rendering a template returns text/html", needs(&p.template, "no template", func(ctx context.Context) verdict {
-			_, a := ask(ctx, p.c.Templates.Render, p.template)
-			media, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
-			return a.differ(a.code(200), unless(media == "text/html", "Content-Type is "+media))
+			_, response := ask(ctx, p.c.Templates.Render, p.template)
+			media, _, _ := mime.ParseMediaType(response.header.Get("Content-Type"))
+			return response.differ(response.code(200), unless(media == "text/html", "Content-Type is "+media))
 		})},
 		resource("3", "campaign", "campaign_id", &p.campaign, p.c.Campaigns.Get),
 		resource("3", "workflow", "workflow_id", &p.workflow, p.c.Workflows.Get),
@@ -139,7 +140,9 @@ func (p *platform) resources() []check {
 
 // has reports that a field is missing.
 func has(name string) func(result) string {
-	return func(a result) string { return unless(a.object()[name] != nil, fmt.Sprintf("no %q", name)) }
+	return func(response result) string {
+		return unless(response.object()[name] != nil, fmt.Sprintf("no %q", name))
+	}
 }
 
 // contacts checks the contacts of the list.
@@ -150,32 +153,32 @@ func (p *platform) contacts() []check {
 	get := func(ctx context.Context, id int64) (client.Contact, error) { return p.c.Contacts.Get(ctx, p.list, id) }
 	return []check{
 		{"11", "a contact in a list has id, email and status", func(ctx context.Context) verdict {
-			found, a := ask(ctx, page, client.ListContactsParams{})
-			if a.err == nil && len(found.Data) == 0 {
+			found, response := ask(ctx, page, client.ListContactsParams{})
+			if response.err == nil && len(found.Data) == 0 {
 				return verdict{skipped, "the first list has no contacts"}
 			}
 			if p.contact == 0 && len(found.Data) > 0 {
 				p.contact = found.Data[0].ID
 			}
-			first, _ := a.items()
+			first, _ := response.items()
 			item, _ := slices.Concat(first, []any{nil})[0].(map[string]any)
-			return a.differ(a.code(200), format(item, "id"), unless(item["email"] != nil, "no email"), unless(item["status"] != nil, "no status"))
+			return response.differ(response.code(200), format(item, "id"), unless(item["email"] != nil, "no email"), unless(item["status"] != nil, "no status"))
 		}},
 		{"5", "sort=email:desc sorts contacts", func(ctx context.Context) verdict {
-			found, a := ask(ctx, page, client.ListContactsParams{Sort: "email:desc"})
+			found, response := ask(ctx, page, client.ListContactsParams{Sort: "email:desc"})
 			sorted := slices.IsSortedFunc(found.Data, func(a, b client.Contact) int {
 				return strings.Compare(strings.ToLower(b.Email), strings.ToLower(a.Email))
 			})
-			return a.differ(a.code(200), unless(sorted, "not sorted"))
+			return response.differ(response.code(200), unless(sorted, "not sorted"))
 		}},
 		{"5", "filter=status:active filters contacts", func(ctx context.Context) verdict {
-			found, a := ask(ctx, page, client.ListContactsParams{Filter: "status:" + string(events.ContactStatusActive)})
+			found, response := ask(ctx, page, client.ListContactsParams{Filter: "status:" + string(events.ContactStatusActive)})
 			i := slices.IndexFunc(found.Data, func(c client.Contact) bool { return c.Status != events.ContactStatusActive })
-			return a.differ(a.code(200), unless(i < 0, "contacts with another status are returned too"))
+			return response.differ(response.code(200), unless(i < 0, "contacts with another status are returned too"))
 		}},
 		{"5", "sorting by an unknown field is rejected with 422", func(ctx context.Context) verdict {
-			_, a := ask(ctx, page, client.ListContactsParams{Sort: "shoe_size:asc"})
-			return a.rejected(http.StatusUnprocessableEntity, "")
+			_, response := ask(ctx, page, client.ListContactsParams{Sort: "shoe_size:asc"})
+			return response.rejected(http.StatusUnprocessableEntity, "")
 		}},
 		resource("11", "contact", "id", &p.contact, get),
 	}
@@ -187,9 +190,9 @@ func (p *platform) lookups() []check {
 	return []check{
 		resource("26", "submitted email", "id", &p.email, p.c.Emails.Get, has("subject"), has("submitted_on")),
 		{"27", "a second lookup within a second is 429 with Retry-After", needs(&p.email, "-email is not set", func(ctx context.Context) verdict {
-			_, a := ask(ctx, p.c.Emails.Get, p.email)
-			v := a.rejected(http.StatusTooManyRequests, "")
-			if v.outcome == matches && a.header.Get("Retry-After") == "" {
+			_, response := ask(ctx, p.c.Emails.Get, p.email)
+			v := response.rejected(http.StatusTooManyRequests, "")
+			if v.outcome == matches && response.header.Get("Retry-After") == "" {
 				return verdict{differs, "429 without Retry-After"}
 			}
 			return v
@@ -204,28 +207,28 @@ const unknownID int64 = 1 << 52
 func (p *platform) conventions() []check {
 	return []check{
 		{"7", "an unknown id is 404", func(ctx context.Context) verdict {
-			_, a := ask(ctx, p.c.Lists.Get, unknownID)
-			return a.rejected(http.StatusNotFound, "")
+			_, response := ask(ctx, p.c.Lists.Get, unknownID)
+			return response.rejected(http.StatusNotFound, "")
 		}},
 		{"6", "an error has details of loc, msg and type", func(ctx context.Context) verdict {
-			_, a := ask(ctx, p.c.Lists.Get, unknownID)
-			details, _ := a.object()["detail"].([]any)
+			_, response := ask(ctx, p.c.Lists.Get, unknownID)
+			details, _ := response.object()["detail"].([]any)
 			if len(details) == 0 {
-				return verdict{differs, `no array "detail": ` + shorten(a.text)}
+				return verdict{differs, `no array "detail": ` + shorten(response.text)}
 			}
 			detail, _ := details[0].(map[string]any)
 			return result{}.differ(unless(detail["loc"] != nil, "no loc"), unless(detail["msg"] != nil, "no msg"), unless(detail["type"] != nil, "no type"))
 		}},
 		{"6", "a response has the header X-Request-Id", func(ctx context.Context) verdict {
-			_, a := ask(ctx, p.c.Lists.Get, unknownID)
-			return result{}.differ(unless(a.header.Get("X-Request-Id") != "", "no X-Request-Id"))
+			_, response := ask(ctx, p.c.Lists.Get, unknownID)
+			return result{}.differ(unless(response.header.Get("X-Request-Id") != "", "no X-Request-Id"))
 		}},
 		{"7", "an unknown token is 401 with WWW-Authenticate: Bearer", func(ctx context.Context) verdict {
-			_, a := ask(ctx, p.unauthorized.Lists.Get, unknownID)
-			if v := a.rejected(http.StatusUnauthorized, ""); v.outcome != matches {
+			_, response := ask(ctx, p.unauthorized.Lists.Get, unknownID)
+			if v := response.rejected(http.StatusUnauthorized, ""); v.outcome != matches {
 				return v
 			}
-			challenge := a.header.Get("WWW-Authenticate")
+			challenge := response.header.Get("WWW-Authenticate")
 			return result{}.differ(unless(challenge != "", "401 without WWW-Authenticate"))
 		}},
 	}

@@ -24,35 +24,35 @@ type result struct {
 }
 
 // ask calls an operation and returns its value and the response.
-func ask[T, A any](ctx context.Context, call func(context.Context, A) (T, error), argument A) (value T, a result) {
-	ctx = client.WithResponseHook(ctx, func(r client.Response) {
-		a.status, a.header, a.text, a.body = r.StatusCode, r.Header, string(r.Body), nil
-		d := json.NewDecoder(strings.NewReader(a.text))
+func ask[T, A any](ctx context.Context, call func(context.Context, A) (T, error), argument A) (value T, r result) {
+	ctx = client.WithResponseHook(ctx, func(response client.Response) {
+		r.status, r.header, r.text, r.body = response.StatusCode, response.Header, string(response.Body), nil
+		d := json.NewDecoder(strings.NewReader(r.text))
 		d.UseNumber()
-		if d.Decode(&a.body) != nil {
-			a.body = nil
+		if d.Decode(&r.body) != nil {
+			r.body = nil
 		}
 	})
-	value, a.err = call(ctx, argument)
-	return value, a
+	value, r.err = call(ctx, argument)
+	return value, r
 }
 
 // callWithoutResult calls an operation that returns no value.
 func callWithoutResult(ctx context.Context, call func(context.Context, int64) error, id int64) result {
-	_, a := ask(ctx, func(ctx context.Context, id int64) (struct{}, error) { return struct{}{}, call(ctx, id) }, id)
-	return a
+	_, r := ask(ctx, func(ctx context.Context, id int64) (struct{}, error) { return struct{}{}, call(ctx, id) }, id)
+	return r
 }
 
 // object returns the body if it is an object.
-func (a result) object() map[string]any {
-	o, _ := a.body.(map[string]any)
+func (r result) object() map[string]any {
+	o, _ := r.body.(map[string]any)
 	return o
 }
 
 // items returns the items and the pagination object of a page.
-func (a result) items() (items []any, pagination map[string]any) {
-	items, _ = a.object()["data"].([]any)
-	pagination, _ = a.object()["pagination"].(map[string]any)
+func (r result) items() (items []any, pagination map[string]any) {
+	items, _ = r.object()["data"].([]any)
+	pagination, _ = r.object()["pagination"].(map[string]any)
 	return items, pagination
 }
 
@@ -87,11 +87,11 @@ func (v verdict) String() string {
 
 // differ returns the verdict for findings. If there are no findings and no error, the platform matches the
 // decision. The verdict includes the client's interpretation of the response.
-func (a result) differ(findings ...string) verdict {
+func (r result) differ(findings ...string) verdict {
 	findings = slices.DeleteFunc(findings, func(f string) bool { return f == "" })
 	switch {
-	case a.err != nil:
-		findings = append(findings, "the client returns an error: "+a.err.Error())
+	case r.err != nil:
+		findings = append(findings, "the client returns an error: "+r.err.Error())
 	case len(findings) > 0:
 		findings = append(findings, "the client can read it")
 	default:
@@ -101,21 +101,21 @@ func (a result) differ(findings ...string) verdict {
 }
 
 // code reports a status code other than want.
-func (a result) code(want int) string {
-	if a.status == want {
+func (r result) code(want int) string {
+	if r.status == want {
 		return ""
 	}
-	return fmt.Sprintf("%d instead of %d", a.status, want)
+	return fmt.Sprintf("%d instead of %d", r.status, want)
 }
 
 // rejected returns the verdict for a request that must fail with the status want and, unless it is empty, the detail type.
-func (a result) rejected(want int, detail string) verdict {
+func (r result) rejected(want int, detail string) verdict {
 	var e *client.Error
 	switch {
-	case a.err == nil:
-		return verdict{differs, fmt.Sprintf("%d and no error", a.status)}
-	case !errors.As(a.err, &e) || a.status != want:
-		return verdict{differs, a.err.Error()}
+	case r.err == nil:
+		return verdict{differs, fmt.Sprintf("%d and no error", r.status)}
+	case !errors.As(r.err, &e) || r.status != want:
+		return verdict{differs, r.err.Error()}
 	case detail != "" && !slices.ContainsFunc(e.Details, func(d client.ErrorDetail) bool { return d.Type == detail }):
 		return verdict{differs, fmt.Sprintf("%d without a detail of type %s", want, detail)}
 	}

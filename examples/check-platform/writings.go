@@ -27,24 +27,24 @@ func (p *platform) creations() []check {
 		{"2", "creating a list is 201 with the list", p.createList},
 		{"36", "accepting a policy twice is 204 both times", twice(&p.own.list, p.c.Lists.AcceptPolicy)},
 		{"11", "creating a contact is 201 with an active contact", needs(&p.own.list, "no list", func(ctx context.Context) verdict {
-			contact, a := ask(ctx, create, client.ContactCreate{Email: address})
+			contact, response := ask(ctx, create, client.ContactCreate{Email: address})
 			p.own.contact, p.contact = contact.ID, contact.ID
-			p.mayStay(a, contact.ID, fmt.Sprintf("contact %s in list %d", address, p.own.list))
-			return a.differ(a.code(201), format(a.object(), "id"), unless(contact.Status == events.ContactStatusActive, "status is "+string(contact.Status)))
+			p.mayStay(response, contact.ID, fmt.Sprintf("contact %s in list %d", address, p.own.list))
+			return response.differ(response.code(201), format(response.object(), "id"), unless(contact.Status == events.ContactStatusActive, "status is "+string(contact.Status)))
 		})},
 		{"12", "creating the same contact again is 409 contact_exists", needs(&p.own.contact, "no contact", func(ctx context.Context) verdict {
-			_, a := ask(ctx, create, client.ContactCreate{Email: address})
-			return a.rejected(http.StatusConflict, "contact_exists")
+			_, response := ask(ctx, create, client.ContactCreate{Email: address})
+			return response.rejected(http.StatusConflict, "contact_exists")
 		})},
 		{"14", "an import returns counts and the index of each invalid contact", needs(&p.own.contact, "no contact", p.imports)},
 		{"15", "tagging is 204", once(&p.own.contact, tag)},
 		{"16", "updating a contact is 200 and sets an attribute", needs(&p.own.contact, "no contact", p.updates)},
 		{"9", "creating a template is 201 with the template", func(ctx context.Context) verdict {
 			content := client.TemplateContent{HTML: "<p>Hello {{name}}</p>", Text: "Hello"}
-			template, a := ask(ctx, p.c.Templates.Create, client.TemplateCreate{Name: "check-platform", Content: content})
+			template, response := ask(ctx, p.c.Templates.Create, client.TemplateCreate{Name: "check-platform", Content: content})
 			p.own.template, p.template = template.ID, template.ID
-			p.mayStay(a, p.own.template, `template "check-platform"`)
-			return a.differ(a.code(201), format(a.object(), "template_id"))
+			p.mayStay(response, p.own.template, `template "check-platform"`)
+			return response.differ(response.code(201), format(response.object(), "template_id"))
 		}},
 		{"9", "updating a template keeps the omitted fields", needs(&p.own.template, "no template", p.partialUpdate)},
 	}
@@ -53,50 +53,50 @@ func (p *platform) creations() []check {
 // createList creates the list that the other rows use.
 func (p *platform) createList(ctx context.Context) verdict {
 	name := "check-platform " + time.Now().UTC().Format(time.DateTime)
-	list, a := ask(ctx, p.c.Lists.Create, client.ListCreate{Name: name})
+	list, response := ask(ctx, p.c.Lists.Create, client.ListCreate{Name: name})
 	p.own.list, p.list = list.ID, list.ID
 	if p.own.list != 0 {
 		p.remaining = append(p.remaining, fmt.Sprintf("list %d, %q, because the API cannot delete lists", p.own.list, name))
 	}
-	p.mayStay(a, p.own.list, fmt.Sprintf("list %q", name))
-	return a.differ(a.code(201), format(a.object(), "list_id"))
+	p.mayStay(response, p.own.list, fmt.Sprintf("list %q", name))
+	return response.differ(response.code(201), format(response.object(), "list_id"))
 }
 
 // mayStay reports a record that may exist after a create operation with an
 // unknown outcome: without its id it cannot be removed.
-func (p *platform) mayStay(a result, id int64, what string) {
-	if id == 0 && errors.Is(a.err, client.ErrOutcomeUnknown) {
+func (p *platform) mayStay(response result, id int64, what string) {
+	if id == 0 && errors.Is(response.err, client.ErrOutcomeUnknown) {
 		p.remaining = append(p.remaining, what+" may exist, because the outcome of its creation is unknown")
 	}
 }
 
 // imports imports the existing contact, which updates it, and an invalid contact.
 func (p *platform) imports(ctx context.Context) verdict {
-	result, a := ask(ctx, func(ctx context.Context, batch client.ImportBatch) (client.ImportResult, error) {
+	result, response := ask(ctx, func(ctx context.Context, batch client.ImportBatch) (client.ImportResult, error) {
 		return p.c.Contacts.ImportBatch(ctx, p.own.list, batch)
 	}, client.ImportBatch{Contacts: []client.ImportContact{{Email: address}, {Email: "nobody"}}})
-	failures, _ := a.object()["errors"].([]any)
+	failures, _ := response.object()["errors"].([]any)
 	var failure map[string]any
 	if len(failures) == 1 {
 		failure, _ = failures[0].(map[string]any)
 	}
-	return a.differ(a.code(200), number(a.object(), "updated", 1), number(failure, "index", 1),
+	return response.differ(response.code(200), number(response.object(), "updated", 1), number(failure, "index", 1),
 		unless(len(result.Errors) == 1, fmt.Sprintf("%d errors instead of 1", len(result.Errors))))
 }
 
 func (p *platform) updates(ctx context.Context) verdict {
-	contact, a := ask(ctx, func(ctx context.Context, update client.ContactUpdate) (client.Contact, error) {
+	contact, response := ask(ctx, func(ctx context.Context, update client.ContactUpdate) (client.Contact, error) {
 		return p.c.Contacts.Update(ctx, p.own.list, p.own.contact, update)
 	}, client.ContactUpdate{CustomAttributes: []client.CustomAttributeUpdate{{Name: "name", Value: client.Value("Check")}}})
 	set := len(contact.CustomAttributes) == 1 && contact.CustomAttributes[0].Value == "Check"
-	return a.differ(a.code(200), format(a.object(), "id"), unless(set, fmt.Sprintf("attributes are %v", contact.CustomAttributes)))
+	return response.differ(response.code(200), format(response.object(), "id"), unless(set, fmt.Sprintf("attributes are %v", contact.CustomAttributes)))
 }
 
 func (p *platform) partialUpdate(ctx context.Context) verdict {
-	template, a := ask(ctx, func(ctx context.Context, update client.TemplateUpdate) (client.Template, error) {
+	template, response := ask(ctx, func(ctx context.Context, update client.TemplateUpdate) (client.Template, error) {
 		return p.c.Templates.Update(ctx, p.own.template, update)
 	}, client.TemplateUpdate{Name: new("check-platform, renamed")})
-	return a.differ(a.code(200), format(a.object(), "template_id"), unless(template.Content.Text == "Hello", "the content was deleted"))
+	return response.differ(response.code(200), format(response.object(), "template_id"), unless(template.Content.Text == "Hello", "the content was deleted"))
 }
 
 // removals returns the rows that delete the created records.
@@ -117,8 +117,8 @@ const notMade = "a required record was not created"
 // once returns a check of a call whose response is only a status.
 func once(id *int64, call func(context.Context, int64) error) func(context.Context) verdict {
 	return needs(id, notMade, func(ctx context.Context) verdict {
-		a := callWithoutResult(ctx, call, *id)
-		return a.differ(a.code(204))
+		response := callWithoutResult(ctx, call, *id)
+		return response.differ(response.code(204))
 	})
 }
 
@@ -140,11 +140,11 @@ func (p *platform) removed(kind string, id *int64, call func(context.Context, in
 	return needs(id, notMade, func(ctx context.Context) verdict {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
 		defer cancel()
-		a := callWithoutResult(ctx, call, *id)
-		if a.err != nil {
+		response := callWithoutResult(ctx, call, *id)
+		if response.err != nil {
 			p.remaining = append(p.remaining, fmt.Sprintf("%s %d", kind, *id))
 		}
-		return a.differ(a.code(204))
+		return response.differ(response.code(204))
 	})
 }
 

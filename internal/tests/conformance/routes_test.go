@@ -132,8 +132,8 @@ func FuzzAPI(f *testing.F) {
 		}
 		req.URL.RawPath, req.URL.RawQuery = target, query
 		req.Header = http.Header{"Authorization": {"Bearer " + server.token}, "Content-Type": {contentType}}
-		if a := server.send(req); a.status >= 500 {
-			t.Errorf("%s %s?%s %s: %d %s", r.method, target, query, body, a.status, a.raw)
+		if response := server.send(req); response.status >= 500 {
+			t.Errorf("%s %s?%s %s: %d %s", r.method, target, query, body, response.status, response.raw)
 		}
 		server.deliveries()
 	})

@@ -263,31 +263,31 @@ func (s *scenarioRun) pattern(text string) string {
 }
 
 // check compares a response with the text of an expectation.
-func (s *scenarioRun) check(a reply, status, expected string) {
+func (s *scenarioRun) check(response reply, status, expected string) {
 	s.Helper()
-	if got := http.StatusText(a.status); fmt.Sprintf("%d", a.status) != status {
-		s.Fatalf("%s: status %d %s, want %s: %s", a.request, a.status, got, status, a.raw)
+	if got := http.StatusText(response.status); fmt.Sprintf("%d", response.status) != status {
+		s.Fatalf("%s: status %d %s, want %s: %s", response.request, response.status, got, status, response.raw)
 	}
 	if text, isText := strings.CutPrefix(expected, "text "); isText {
-		want(s.fixture, a.request, string(a.raw), text)
+		want(s.fixture, response.request, string(response.raw), text)
 	} else if text, isPart := strings.CutPrefix(expected, "has "); isPart {
-		s.contains(a, s.filled(text))
+		s.contains(response, s.filled(text))
 	} else if m := errorLine.FindStringSubmatch(expected); m != nil {
-		a.problem(a.status, m[1], s.filled(m[2]))
-		s.contains(a, m[3])
+		response.problem(response.status, m[1], s.filled(m[2]))
+		s.contains(response, m[3])
 	} else if m := columnLine.FindStringSubmatch(expected); m != nil {
-		want(s.fixture, a.request, strings.Join(a.column(m[1]), " "), strings.TrimSpace(s.filled(m[2])))
+		want(s.fixture, response.request, strings.Join(response.column(m[1]), " "), strings.TrimSpace(s.filled(m[2])))
 	} else if expected == "" {
-		a.is(a.status, "")
+		response.is(response.status, "")
 	} else {
-		s.matches(a.request, a.json(), s.pattern(expected))
+		s.matches(response.request, response.json(), s.pattern(expected))
 	}
 }
 
-func (s *scenarioRun) contains(a reply, text string) {
+func (s *scenarioRun) contains(response reply, text string) {
 	s.Helper()
-	if !strings.Contains(string(a.raw), text) {
-		s.Errorf("%s: got %s, want a body that contains %s", a.request, a.raw, text)
+	if !strings.Contains(string(response.raw), text) {
+		s.Errorf("%s: got %s, want a body that contains %s", response.request, response.raw, text)
 	}
 }
 

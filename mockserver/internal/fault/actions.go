@@ -304,14 +304,14 @@ func respondOversize(f model.Fault, w http.ResponseWriter, response *inprocess.R
 
 // truncate sends the full Content-Length, but only half of the body. If the body is
 // empty, there is nothing to truncate, so it closes the connection without a response.
-func truncate(a *inprocess.Recording, w http.ResponseWriter) {
-	if a.Body.Len() == 0 {
+func truncate(response *inprocess.Recording, w http.ResponseWriter) {
+	if response.Body.Len() == 0 {
 		abort(w)
 	}
-	maps.Copy(w.Header(), a.Header())
-	w.Header().Set("Content-Length", strconv.Itoa(a.Body.Len()))
-	w.WriteHeader(a.Status)
-	_, _ = w.Write(a.Body.Bytes()[:a.Body.Len()/2])
+	maps.Copy(w.Header(), response.Header())
+	w.Header().Set("Content-Length", strconv.Itoa(response.Body.Len()))
+	w.WriteHeader(response.Status)
+	_, _ = w.Write(response.Body.Bytes()[:response.Body.Len()/2])
 }
 
 // abort closes the connection, with a TCP reset if possible.

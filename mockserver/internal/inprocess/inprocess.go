@@ -180,24 +180,24 @@ func NewRecording(header http.Header) *Recording {
 }
 
 // Header implements [http.ResponseWriter].
-func (a *Recording) Header() http.Header { return a.header }
+func (r *Recording) Header() http.Header { return r.header }
 
 // WriteHeader implements [http.ResponseWriter].
-func (a *Recording) WriteHeader(status int) {
-	if a.sent == nil && status >= 200 {
-		a.Status, a.sent = status, a.header.Clone()
+func (r *Recording) WriteHeader(status int) {
+	if r.sent == nil && status >= 200 {
+		r.Status, r.sent = status, r.header.Clone()
 	}
 }
 
 // Write implements [http.ResponseWriter].
-func (a *Recording) Write(b []byte) (int, error) {
-	a.WriteHeader(http.StatusOK)
-	return a.Body.Write(b)
+func (r *Recording) Write(b []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	return r.Body.Write(b)
 }
 
 // Send writes the stored response to w.
-func (a *Recording) Send(w http.ResponseWriter) {
-	maps.Copy(w.Header(), a.header)
-	w.WriteHeader(a.Status)
-	_, _ = w.Write(a.Body.Bytes())
+func (r *Recording) Send(w http.ResponseWriter) {
+	maps.Copy(w.Header(), r.header)
+	w.WriteHeader(r.Status)
+	_, _ = w.Write(r.Body.Bytes())
 }
