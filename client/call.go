@@ -64,13 +64,22 @@ func (h handler) call(ctx context.Context, r request, decode func([]byte) error)
 	if decode == nil {
 		decode = readNothing
 	}
-	if ctx == nil {
-		return newBadRequest(r, errNilContext)
-	}
-	return h(ctx, &call{request: r, decode: decode})
+	return h.run(ctx, &call{request: r, decode: decode})
 }
 
-var errNilContext = errors.New("the context must not be nil")
+func (h handler) run(ctx context.Context, c *call) error {
+	if ctx == nil {
+		return newBadRequest(c.request, errNilContext)
+	}
+	return h(ctx, c)
+}
+
+// Errors of calls with an argument that is nil.
+var (
+	errNilContext = errors.New("the context must not be nil")
+	errNilSource  = errors.New("the source must not be nil")
+	errNilUntil   = errors.New("the function until must not be nil")
+)
 
 // callJSON performs an operation and calls read to decode the response. If a required
 // field is missing or has the wrong type, callJSON returns an error together with the

@@ -168,6 +168,9 @@ func newCSVSource(r io.Reader, opts CSVOptions) *csvSource {
 }
 
 func (c *csvSource) readHeader() error {
+	if c.in.r == nil {
+		return c.wrong("", errors.New("the reader must not be nil"))
+	}
 	comma, err := c.start()
 	if err != nil {
 		return c.wrong("", err)

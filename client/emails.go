@@ -104,12 +104,16 @@ func (e SubmittedEmail) notQueued(body []byte) error {
 // continues unless the context was canceled or has expired.
 func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Email, error] {
 	return func(yield func(Email, error) bool) {
+		if ids == nil {
+			yield(Email{}, newBadRequest(getEmailRequest(""), errors.New("the ids must not be nil")))
+			return
+		}
 		for id := range ids {
 			email, err := s.Get(ctx, id)
 			if err != nil {
 				email.ID = id
 			}
-			if !yield(email, err) || ctx.Err() != nil {
+			if !yield(email, err) || ctx == nil || ctx.Err() != nil {
 				return
 			}
 		}

@@ -134,8 +134,8 @@ type ImportFailure struct {
 //     status. Unless [ImportOptions].OnRejected is set, it also stores the rejected contacts.
 //
 // The error is nil if Import read the whole source and all batches succeeded, even if the
-// platform rejected some contacts. If an option is invalid, the error is [ErrValidation],
-// and Import does not read the source. If the import fails later, the error is not an
+// platform rejected some contacts. If an option is invalid or the source is nil, the error is
+// [ErrValidation], and Import does not read the source. If the import fails later, the error is not an
 // [*Error], because it can wrap several errors: from the source, from the first failed
 // batch, and from the context. If the source yields an error, Import first sends the
 // contacts that precede the error. The report is never nil.
@@ -147,7 +147,11 @@ func (s *Contacts) Import(
 	ctx context.Context, listID int64, contacts iter.Seq2[ImportContact, error], opts ImportOptions,
 ) (*ImportReport, error) {
 	im := &importer{opts: opts, report: newImportReport(opts.Skip)}
-	if err := im.configure(ctx); err != nil {
+	err := im.configure(ctx)
+	if err == nil && contacts == nil {
+		err = errNilSource
+	}
+	if err != nil {
 		return im.report, newBadRequest(importContactsRequest(listID, ImportBatch{}), err)
 	}
 	im.send = func(contacts []ImportContact) (ImportResult, error) {
@@ -165,7 +169,7 @@ func (s *Contacts) Import(
 	if im.failed > 1 {
 		im.firstError = fmt.Errorf("%d of %d batches failed; first error: %w", im.failed, im.batches, im.firstError)
 	}
-	err := join(sourceErr, im.firstError, im.stopped)
+	err = join(sourceErr, im.firstError, im.stopped)
 	if !im.report.Complete {
 		err = join(err, ctx.Err(), context.Cause(ctx))
 	}
@@ -464,6 +468,10 @@ func ContactsFromSlice(contacts []ImportContact) iter.Seq2[ImportContact, error]
 // ContactsFromAddresses returns addresses as a source for [Contacts.Import].
 func ContactsFromAddresses(addresses iter.Seq[string]) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
+		if addresses == nil {
+			yield(ImportContact{}, errors.New("the addresses must not be nil"))
+			return
+		}
 		for a := range addresses {
 			if !yield(ImportContact{Email: a}, nil) {
 				return

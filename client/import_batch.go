@@ -49,7 +49,7 @@ func (s *Contacts) importBatch(ctx context.Context, listID int64, batch ImportBa
 		}
 		return cmp.Or(response.check(batch.Contacts), err)
 	}
-	err := s.handler(ctx, c)
+	err := s.handler.run(ctx, c)
 	if err != nil {
 		return zeroUnlessUsable(response.ImportResult, err)
 	}

@@ -143,6 +143,10 @@ func (r *ImportReport) after(index int64) int {
 // import to Remaining. In the report for the next import, the indexes start at 0 again.
 func (r *ImportReport) Remaining(contacts iter.Seq2[ImportContact, error]) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
+		if contacts == nil {
+			yield(ImportContact{}, errNilSource)
+			return
+		}
 		index := int64(-1)
 		for c, err := range contacts {
 			if err == nil {

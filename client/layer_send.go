@@ -36,7 +36,7 @@ func (h hidesLocation) RoundTrip(r *http.Request) (*http.Response, error) {
 		t = http.DefaultTransport
 	}
 	resp, err := t.RoundTrip(r)
-	if err == nil && resp.StatusCode/100 == 3 {
+	if err == nil && resp != nil && resp.StatusCode/100 == 3 { // http.Client returns an error if both are nil
 		renameHeader(resp.Header, "Location", hiddenLocation)
 	}
 	return resp, err

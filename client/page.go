@@ -68,7 +68,9 @@ func paginate[P pager[T], T listItem](
 		o.optional = []string{"per_page", "with_count"} // a count is more useful than a page size
 	}
 	for _, option := range opts {
-		option(&o)
+		if option != nil {
+			option(&o)
+		}
 	}
 	if strings.Contains("&"+list.query, "&sort=") {
 		o.lookahead = 0 // an item may be added anywhere, which checkStart does not detect

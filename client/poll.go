@@ -12,6 +12,9 @@ import (
 func poll[T any](
 	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
 ) (last T, err error) {
+	if until == nil {
+		return last, newBadRequest(r, errNilUntil)
+	}
 	for gap := lookupGap; ; gap = min(2*gap, longest) {
 		now, err := get()
 		if err != nil {

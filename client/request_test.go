@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestRequest(t *testing.T) {
@@ -53,6 +56,10 @@ func TestInvalidArguments(t *testing.T) {
 		{last(c.Webhooks.Ensure(noContext, WebhookCreate{URL: "https://shop.example/hook"})), "the context must not be nil"},
 		{last(c.Emails.Wait(noContext, "1", Email.Settled)), "the context must not be nil"},
 		{last(c.Contacts.Import(noContext, 1, func(func(ImportContact, error) bool) {}, ImportOptions{})), "the context must not be nil"},
+		{last(c.Contacts.ImportBatch(noContext, 1, ImportBatch{})), "the context must not be nil"},
+		{last(c.Contacts.Import(ctx, 1, nil, ImportOptions{})), "the source must not be nil"},
+		{last(c.Emails.Wait(ctx, "1", nil)), "the function until must not be nil"},
+		{last(c.Campaigns.Wait(ctx, 1, nil)), "the function until must not be nil"},
 		{last(c.Templates.Update(ctx, 0, TemplateUpdate{Name: new("n")})), "template_id: must be a positive id, got 0"},
 		{c.Contacts.Delete(ctx, 1, -1), "contact_id: must be a positive id, got -1"},
 		{last(c.Contacts.Get(ctx, 0, -1)), "list_id: must be a positive id, got 0"},
@@ -70,6 +77,50 @@ func TestInvalidArguments(t *testing.T) {
 			t.Errorf("got %v, want an ErrValidation with %q without an attempt", tc.err, tc.want)
 		}
 	}
+}
+
+// TestNilArguments: an iterator with a nil argument yields one error, and optional functions may be nil.
+func TestNilArguments(t *testing.T) {
+	requests := 0
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		respondWith(200, "application/json", `{"data":[]}`)(w, r)
+	})
+	emails := func(ctx context.Context, ids iter.Seq[string]) (errs []error) {
+		for _, err := range c.Emails.GetAll(ctx, ids) {
+			errs = append(errs, err)
+		}
+		return errs
+	}
+	contacts := func(source iter.Seq2[ImportContact, error]) (errs []error) {
+		for _, err := range source {
+			errs = append(errs, err)
+		}
+		return errs
+	}
+	for want, errs := range map[string][]error{
+		"the context must not be nil":        emails(nil, slices.Values([]string{"1", "2"})), //nolint:staticcheck // on purpose
+		"the ids must not be nil":            emails(t.Context(), nil),
+		"the source must not be nil":         contacts(new(ImportReport).Remaining(nil)),
+		"the addresses must not be nil":      contacts(ContactsFromAddresses(nil)),
+		"line 1: the reader must not be nil": contacts(ContactsFromCSV(nil, CSVOptions{})),
+	} {
+		assert.Len(t, errs, 1, want)
+		require.ErrorContains(t, errors.Join(errs...), want)
+	}
+	assert.Zero(t, requests)
+	for _, err := range c.Lists.All(WithResponseHook(t.Context(), nil), ListListsParams{}, nil) {
+		require.NoError(t, err)
+	}
+	assert.Equal(t, 1, requests)
+}
+
+// TestNilResponse: a transport that returns neither a response nor an error does not cause a panic.
+func TestNilResponse(t *testing.T) {
+	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return nil, nil }) //nolint:nilnil // on purpose
+	_, err := c.Emails.Send(t.Context(), EmailSubmission{})
+	require.ErrorIs(t, err, ErrOutcomeUnknown)
+	require.ErrorContains(t, err, "nil *Response")
 }
 
 func TestPathEscaped(t *testing.T) {

@@ -45,7 +45,7 @@ func WithResponseHook(ctx context.Context, f func(Response)) context.Context {
 }
 
 func callResponseHook(ctx context.Context, c *call, resp *http.Response, body []byte, d time.Duration) {
-	if f, ok := ctx.Value(responseKey{}).(func(Response)); ok {
+	if f, _ := ctx.Value(responseKey{}).(func(Response)); f != nil {
 		f(Response{
 			Op: c.op, Attempt: c.attempts, StatusCode: resp.StatusCode, Header: resp.Header,
 			RequestID: shortened(resp.Header.Get("X-Request-Id"), c.token), Duration: d, Body: bytes.Clone(body),

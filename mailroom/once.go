@@ -12,8 +12,11 @@ import (
 // time. A [Room] already uses such a Once for its webhook. The function that handles an
 // event runs in the transaction that stores the event's key, so its writes in this
 // transaction happen exactly once. If the store has one writer, calls with other keys
-// wait until the function returns.
+// wait until the function returns. NewOnce panics if the store is nil.
 func NewOnce(store Store, keep time.Duration) webhook.Once {
+	if store == nil {
+		panic("mailroom: NewOnce needs a store")
+	}
 	return &once{store: store, keep: keep}
 }
 

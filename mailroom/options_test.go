@@ -27,6 +27,7 @@ func TestNewInvalid(t *testing.T) {
 	}
 	_, err := New(nil, NewMemoryStore(), ok)
 	require.ErrorContains(t, err, "must not be nil")
+	assert.PanicsWithValue(t, "mailroom: NewOnce needs a store", func() { NewOnce(nil, 0) })
 }
 
 // TestDefaultEvents: DefaultEvents contains each event, except the events that are omitted on purpose.

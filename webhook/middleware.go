@@ -21,13 +21,16 @@ import (
 //
 // [Options].Observe and [Options].Logger receive the rejected requests. Logger also
 // receives deliveries with fields of an unexpected type. Middleware panics if
-// [Options].Once is set or v is nil.
+// [Options].Once is set or v is nil. The returned function panics if your handler is nil.
 func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
 	if opts.Once != nil {
 		panic("webhook: Middleware does not support Options.Once")
 	}
 	rc := newReceiver(v, opts)
 	return func(next http.Handler) http.Handler {
+		if next == nil {
+			panic("webhook: Middleware needs a handler")
+		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			orFail(w, func() { rc.pass(w, r, next) })
 		})

@@ -207,10 +207,11 @@ func TestLogWithoutSecrets(t *testing.T) {
 func TestPanicsOnMisuse(t *testing.T) {
 	v := newVerifier(t, testSecret)
 	for name, misuse := range map[string]func(){
-		"no verifier":        func() { NewHandler(nil, succeed, Options{}) },
-		"no function":        func() { NewHandler(v, nil, Options{}) },
-		"middleware, no one": func() { Middleware(nil, Options{}) },
-		"middleware, once":   func() { Middleware(v, Options{Once: NewMemoryOnce(MemoryOnceOptions{})}) },
+		"no verifier":         func() { NewHandler(nil, succeed, Options{}) },
+		"no function":         func() { NewHandler(v, nil, Options{}) },
+		"middleware, no one":  func() { Middleware(nil, Options{}) },
+		"middleware, no next": func() { Middleware(v, Options{})(nil) },
+		"middleware, once":    func() { Middleware(v, Options{Once: NewMemoryOnce(MemoryOnceOptions{})}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

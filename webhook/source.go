@@ -55,7 +55,8 @@ func (o SourceOptions) withDefaults() SourceOptions {
 
 // NewVerifierFunc returns a Verifier that obtains its secrets from the function secrets, so a
 // secret rotation needs no restart. Unless [SourceOptions].Lazy is set, NewVerifierFunc calls
-// secrets immediately, and returns an error if this call fails. Later, [Verifier.Verify]
+// secrets immediately, and returns an error if this call fails. A function that is nil is an
+// error, too. Later, [Verifier.Verify]
 // calls secrets if the loaded secrets are older than [SourceOptions].MaxAge, or if none of
 // them matches a signature.
 //
@@ -72,6 +73,9 @@ func (o SourceOptions) withDefaults() SourceOptions {
 func NewVerifierFunc(
 	ctx context.Context, secrets func(context.Context) ([]Secret, error), opts SourceOptions,
 ) (*Verifier, error) {
+	if secrets == nil {
+		return nil, errors.New("webhook: the function secrets must not be nil")
+	}
 	s := &source{secrets: secrets, SourceOptions: opts.withDefaults()}
 	if s.Lazy {
 		return &Verifier{source: s}, nil

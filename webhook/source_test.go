@@ -230,6 +230,8 @@ func TestVerifierFuncFails(t *testing.T) {
 			t.Errorf("got %v, want an error", v)
 		}
 	}
+	_, err := NewVerifierFunc(t.Context(), nil, SourceOptions{Lazy: true})
+	require.ErrorContains(t, err, "must not be nil")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s := &store{secrets: []Secret{oldSecret}}

@@ -28,6 +28,9 @@ func (t *Telemetry) ObserveNotice(ctx context.Context, o mailroom.Observation) {
 // use their maximum and not their sum. Before the store is closed, unregister the returned
 // registration.
 func (t *Telemetry) ObserveQueues(room *mailroom.Room) (metric.Registration, error) {
+	if room == nil {
+		return nil, errors.New("emailotel: the Room must not be nil")
+	}
 	length, err := t.meter.Int64ObservableGauge("emailplatform.mailroom.queue.length", metric.WithUnit("{item}"),
 		metric.WithDescription("Number of items whose time has come."))
 	age, err2 := t.meter.Float64ObservableGauge("emailplatform.mailroom.queue.age", metric.WithUnit("s"),

@@ -44,6 +44,20 @@ func (o *once) RoundTrip(r *http.Request) (*http.Response, error) {
 	return o.next.RoundTrip(r)
 }
 
+// TestNil: an argument that is nil causes a failure when the program starts, not for the first event.
+func TestNil(t *testing.T) {
+	r := record(t)
+	for name, misuse := range map[string]func(){
+		"Wrap":        func() { r.Wrap(nil) },
+		"HandleAsync": func() { r.HandleAsync(trace.SpanContext{}, nil) },
+		"Transport":   func() { emailotel.Transport(nil, nil) },
+	} {
+		assert.PanicsWithValue(t, "emailotel: "+name+" needs a function", misuse)
+	}
+	_, err := r.ObserveQueues(nil)
+	require.ErrorContains(t, err, "must not be nil")
+}
+
 // TestCall: a call with a retry is one span with two spans of the transport.
 func TestCall(t *testing.T) {
 	r := record(t)

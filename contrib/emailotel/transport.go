@@ -18,7 +18,7 @@ type urlKey struct{}
 // Transport returns an instrumented transport that does not record addresses. The
 // function instrument, such as otelhttp.NewTransport, sees only requests with redacted
 // URLs. The base transport then sends the requests with their original URLs. If base is
-// nil, Transport uses client.NewTransport().
+// nil, Transport uses client.NewTransport(). Transport panics if instrument is nil.
 //
 // In a redacted URL, REDACTED replaces addresses in the path, and all query values except
 // page, per_page, sort and with_count. A redacted URL does not contain a user name or a
@@ -27,6 +27,9 @@ type urlKey struct{}
 // Headers are not redacted, so the instrumentation must not record the
 // Authorization header.
 func Transport(base http.RoundTripper, instrument func(http.RoundTripper) http.RoundTripper) http.RoundTripper {
+	if instrument == nil {
+		panic("emailotel: Transport needs a function")
+	}
 	if base == nil {
 		base = client.NewTransport()
 	}

@@ -19,18 +19,25 @@ import (
 
 // Wrap wraps the function fn for [webhook.NewHandler]. For each call to fn, Wrap
 // records a consumer span and the call's duration. The parent of the consumer span
-// is the request's span.
+// is the request's span. Wrap panics if fn is nil.
 func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(context.Context, *events.Event) error {
+	if fn == nil {
+		panic("emailotel: Wrap needs a function")
+	}
 	return func(ctx context.Context, e *events.Event) error { return t.process(ctx, e, fn) }
 }
 
 // HandleAsync is a variant of [Telemetry.Wrap] for a worker that reads events from a
 // queue. The worker's span starts a new trace, with a link to the span that received the
 // event. For this link, store the span context of the receiver,
-// trace.SpanContextFromContext(ctx), with the event in the queue.
+// trace.SpanContextFromContext(ctx), with the event in the queue. HandleAsync panics if
+// fn is nil.
 func (t *Telemetry) HandleAsync(
 	receipt trace.SpanContext, fn func(context.Context, *events.Event) error,
 ) func(context.Context, *events.Event) error {
+	if fn == nil {
+		panic("emailotel: HandleAsync needs a function")
+	}
 	return func(ctx context.Context, e *events.Event) error {
 		return t.process(ctx, e, fn, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: receipt}))
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -47,6 +48,7 @@ func TestCreate(t *testing.T) {
 func TestNewStoreInvalid(t *testing.T) {
 	_, err := riverjobs.NewStore(nil, "")
 	require.ErrorContains(t, err, "must not be nil")
+	assert.PanicsWithValue(t, "riverjobs: Register needs the workers and a Room", func() { riverjobs.Register(river.NewWorkers(), nil) })
 	_, err = riverjobs.NewStore(newFixture(t).pool, "a b")
 	require.ErrorContains(t, err, "Schema")
 }

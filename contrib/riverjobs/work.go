@@ -34,8 +34,12 @@ func (jobArgs) Kind() string { return "emailplatform_item" }
 
 // Register adds the worker of this package, which calls [mailroom.Room.Work]. Set
 // [mailroom.Options].External in the Room, so that the Room itself runs no workers.
-// Failures are logged with the Room's Logger. Register panics if the worker is already registered.
+// Failures are logged with the Room's Logger. Register panics if an argument is nil or the worker is
+// already registered.
 func Register(workers *river.Workers, room *mailroom.Room) {
+	if workers == nil || room == nil {
+		panic("riverjobs: Register needs the workers and a Room")
+	}
 	river.AddWorker(workers, &worker{room: room})
 }
 

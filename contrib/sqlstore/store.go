@@ -19,8 +19,13 @@ type Store struct {
 
 var _ mailroom.Store = (*Store)(nil)
 
-// New returns a Store in a database.
-func New(dialect Dialect, db *sql.DB) *Store { return &Store{dialect, db} }
+// New returns a Store in a database. New panics if db is nil.
+func New(dialect Dialect, db *sql.DB) *Store {
+	if db == nil {
+		panic("sqlstore: New needs a database")
+	}
+	return &Store{dialect, db}
+}
 
 // Create creates the table emailplatform_items and its indexes, unless they exist.
 // Several processes can call Create at the same time.

@@ -142,6 +142,7 @@ func TestInTx(t *testing.T) {
 		require.NoError(t, insert(nil))
 		orders, items = count()
 		assert.Equal(t, []int{1, 1}, []int{orders, items})
+		assert.PanicsWithValue(t, "sqlstore: New needs a database", func() { sqlstore.New(d.dialect, nil) })
 		assert.PanicsWithValue(t, "sqlstore: the context has no transaction of this Store", func() { s.Tx(t.Context()) })
 	})
 }
