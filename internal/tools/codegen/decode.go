@@ -113,10 +113,10 @@ func (d *decoder) reader(name string) reader {
 		if ignored(p) {
 			continue
 		}
-		if d.order != nil && strings.HasSuffix(p.GoFieldName(), "ID") && p.Schema.TypeDecl() == "string" {
-			must.Failf("%s.%s is text: set x-go-type AnyID in client.overlay.yaml, because platforms can return numbers", name, p.GoFieldName())
-		}
 		f := d.field(p)
+		if d.order != nil && strings.HasSuffix(f.Name, "ID") && f.Read == "c.String()" {
+			must.Failf("%s.%s is text: set x-go-read: readAnyID(c) in client.overlay.yaml, because platforms can return numbers", name, f.Name)
+		}
 		r.Fields = append(r.Fields, f)
 		if d.order != nil && (f.Name == "ID" || f.Name == "Data") {
 			r.Identity = f
@@ -164,7 +164,7 @@ func (d *decoder) field(p codegen.Property) readField {
 	if ok && d.order != nil && f.Name == "Data" {
 		f.Read = "readItems(c, " + d.function(list.Elt) + ")"
 		d.roots = append(d.roots, types.ExprString(list.Elt)) // each item has an identity too
-	} else if f.Read = specials[p.Schema.TypeDecl()].read; f.Read == "" {
+	} else if f.Read, _ = p.Extensions["x-go-read"].(string); f.Read == "" {
 		f.Read = d.value(typ)
 	}
 	return f

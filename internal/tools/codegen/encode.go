@@ -62,8 +62,8 @@ func isSet(p codegen.Property) string {
 // writeField returns the statement that writes the value of a field.
 func writeField(p codegen.Property) string {
 	value, typ, json := "v."+p.GoFieldName(), goType(p), p.Schema.OAPISchema.Type
-	if s := specials[p.Schema.TypeDecl()]; s.write != "" {
-		return fmt.Sprintf("%s(w, %s)", s.write, value)
+	if write, _ := p.Extensions["x-go-write"].(string); write != "" {
+		return fmt.Sprintf("%s(w, %s)", write, value)
 	}
 	scalar := value
 	if strings.HasPrefix(typ, "*") {

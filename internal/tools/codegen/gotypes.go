@@ -9,33 +9,11 @@ import (
 	"github.com/oapi-codegen/oapi-codegen/v2/pkg/codegen"
 )
 
-// special is a type that an overlay gives to a field and that needs handwritten functions.
-type special struct {
-	goType string // the type of the field, or "" for the name of the special type
-	write  string // the function that writes a value
-	read   string // the expression that reads a value, or "" for the reader of the Go type
-}
-
-// specials are the special types of packages client and events.
-var specials = map[string]special{
-	"AnyID":            {goType: "string", read: "readAnyID(c)"},
-	"AnyText":          {goType: "string", read: "c.Scalar()"},
-	"AttributeObject":  {goType: "Attributes", write: "writeAttributes"},
-	"ID":               {write: "writeID"},
-	"Null[string]":     {write: "writeNullString"},
-	"Null[UnixTime]":   {goType: "time.Time", write: "writeNullUnixTime", read: "readTime(c)"},
-	"Nullable[string]": {write: "writeNullable"},
-	"UnixTime":         {goType: "time.Time", write: "writeUnixTime", read: "readTime(c)"},
-}
-
 // inlineTimes matches the unit that a time has only in JSON.
 var inlineTimes = regexp.MustCompile(`, (?:in Unix seconds|as ISO 8601)`)
 
 // goType returns the type of a field.
 func goType(p codegen.Property) string {
-	if s := specials[p.Schema.TypeDecl()]; s.goType != "" {
-		return s.goType
-	}
 	if skip, ok := p.Extensions["x-go-type-skip-optional-pointer"].(bool); ok {
 		p.Schema.SkipOptionalPointer = skip
 	}
@@ -89,7 +67,7 @@ func typeComment(name, description string) string {
 // hasTimes reports whether a type has times in Unix seconds, which encoding/json would write as text.
 func hasTimes(s *openapi3.Schema) bool {
 	for _, p := range s.Properties {
-		if name, _ := p.Value.Extensions["x-go-type"].(string); strings.Contains(name, "UnixTime") {
+		if write, _ := p.Value.Extensions["x-go-write"].(string); strings.HasSuffix(write, "UnixTime") {
 			return true
 		}
 	}

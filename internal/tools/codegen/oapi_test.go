@@ -74,9 +74,9 @@ func TestReadersAndWriters(t *testing.T) {
 		{`{$ref: '#/components/schemas/Part'}`, "if v.Field != (Part{}) {", "v.Field.write(w)", "v.Field = readPart(c)"},
 		{`{type: string, x-go-type-skip-optional-pointer: false}`, "if v.Field != nil {", "w.String(*v.Field)", "jsonscan.Pointer(c, (*jsonscan.Cursor).String)"},
 		{`{type: string, x-go-type: Kind}`, "w.String(string(v.Field))", "v.Field = readKind(c)"},
-		{`{type: string, x-go-type: AnyID}`, "w.String(v.Field)", "v.Field = readAnyID(c)"},
-		{`{type: string, x-go-type: AnyText}`, "w.String(v.Field)", "v.Field = c.Scalar()"},
-		{`{type: integer, x-go-type: UnixTime}`, "writeUnixTime(w, v.Field)", "v.Field = readTime(c)"},
+		{`{type: string, x-go-read: readAnyID(c)}`, "w.String(v.Field)", "v.Field = readAnyID(c)"},
+		{`{type: string, x-go-read: c.Scalar()}`, "w.String(v.Field)", "v.Field = c.Scalar()"},
+		{`{type: integer, x-go-type: time.Time, x-go-write: writeUnixTime}`, "writeUnixTime(w, v.Field)", "v.Field = readTime(c)"},
 		{`{type: string, x-go-json-ignore: true}`, "w.Open('{')\n\tw.Close('}')"},
 	} {
 		out, err := generateOrder(t, row[0], nil)
@@ -101,8 +101,8 @@ func TestUnsupportedFields(t *testing.T) {
 		{`{type: integer, x-go-type: "func()"}`, "no reader for the type func()", nil},
 		{`{type: string, x-go-json-ignore: true}`, "Order is a response or an item without a field ID or Data", response},
 		{`{type: string}`, "", response},
-		{`{type: string, x-go-name: ID, x-go-type: AnyID}`, "", response},
-		{`{type: string, x-go-name: ID}`, "Order.ID is text: set x-go-type AnyID", response},
+		{`{type: string, x-go-name: ID, x-go-read: readAnyID(c)}`, "", response},
+		{`{type: string, x-go-name: ID}`, "Order.ID is text: set x-go-read: readAnyID(c)", response},
 	} {
 		out, err := generateOrder(t, row.field, row.order)
 		switch {
