@@ -14,9 +14,8 @@ import (
 )
 
 // contractTable returns the table of operations and schemas, for the mock server to validate requests, responses and
-// events. If the table does not support a keyword of a schema, contractTable returns an error.
-func contractTable(doc *document) (src []byte, err error) {
-	defer must.Catch(&err)
+// events. It fails if the table does not support a keyword of a schema.
+func contractTable(doc *document) []byte {
 	c := &contract{named: map[string]bool{}}
 	var operations []entry
 	for _, op := range doc.operations {
@@ -27,7 +26,7 @@ func contractTable(doc *document) (src []byte, err error) {
 		events[e.Name] = c.schema(e.schema(), "")
 	}
 	must.OK(errors.Join(c.errs...))
-	return execute("contract", map[string]any{"Operations": operations, "Schemas": c.declared, "Events": events}), nil
+	return execute("contract", map[string]any{"Operations": operations, "Schemas": c.declared, "Events": events})
 }
 
 // entry is an operation in the table. Schemas are Go expressions.

@@ -20,7 +20,8 @@ type settings struct {
 	Outputs []output `yaml:"outputs"`
 }
 
-// output is a generated file, with the templates that replace templates of oapi-codegen, by the name of the original.
+// output is a generated file, with the templates in the folder oapi that replace templates of oapi-codegen, by the name of the
+// original.
 type output struct {
 	File      string            `yaml:"file"`
 	Templates map[string]string `yaml:"templates"`
@@ -36,7 +37,7 @@ func oapiCodegen(root, dir, config string, order map[string][]string) {
 			util.LoadSwaggerWithOverlayOpts{Path: s.OutputOptions.Overlay.Path, Strict: true}))
 		nameConstants(spec)
 		c := s.Configuration
-		c.OutputOptions.UserTemplates = map[string]string{"imports.tmpl": "imports.tmpl"}
+		c.OutputOptions.UserTemplates = map[string]string{"imports.tmpl": "oapi/imports.tmpl"}
 		if len(out.Templates) > 0 {
 			inlineParameters(spec)
 			_, c.Generate.Client = out.Templates["client"]
@@ -69,12 +70,12 @@ func nameConstants(spec *openapi3.T) {
 // userTemplates returns our templates, and templates without output for all other parts. A template without output
 // cannot be empty or only a comment, because such a template would not replace the original one.
 func userTemplates(ours map[string]string) map[string]string {
-	all := map[string]string{"imports.tmpl": "imports.tmpl", "names.tmpl": "names.tmpl"}
+	all := map[string]string{"imports.tmpl": "oapi/imports.tmpl", "names.tmpl": "oapi/names.tmpl"}
 	for _, name := range []string{"typedef", "param-types", "request-bodies", "constants", "client", "client-with-responses"} {
 		all[name+".tmpl"] = "{{- `` -}}\n"
 	}
 	for name, file := range ours {
-		all[name+".tmpl"] = file
+		all[name+".tmpl"] = "oapi/" + file
 	}
 	return all
 }

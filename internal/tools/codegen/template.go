@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/internal/tools/must"
 )
 
-//go:embed events.tmpl mock.tmpl reference.tmpl
+//go:embed templates
 var templates embed.FS
 
 // execute executes a template and formats the result as Go code.
@@ -20,6 +20,6 @@ func fill(name string, data any) []byte {
 		"general": general, "choices": choices, "anchor": anchor, "code": code, "codes": codes, "brief": brief, "rows": rowsOf,
 	}
 	var out bytes.Buffer
-	must.OK(must.Get(template.New("").Funcs(functions).ParseFS(templates, "*.tmpl")).ExecuteTemplate(&out, name, data))
+	must.OK(must.Get(template.New("").Funcs(functions).ParseFS(templates, "templates/*")).ExecuteTemplate(&out, name, data))
 	return out.Bytes()
 }
