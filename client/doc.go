@@ -187,6 +187,10 @@
 //   - The retry budget that all calls share, [RetryConfig.Budget], is exhausted. A retry
 //     after a 429 with a Retry-After header does not need the budget.
 //
+// A delay stops only its own call, not the other calls of the client. To stop all calls
+// after a 429, for example, pause your workers for [Error].RetryAfter. Package mailroom does
+// this for the emails of its outbox.
+//
 // If the platform may have processed a DELETE and the retry returns 404, the
 // call succeeds.
 //
@@ -236,6 +240,7 @@
 // iterate again. The iteration cannot detect a removal if another item is added at the
 // same time. If items are added, other items move to later pages, so the iteration may
 // yield some items two times. If a whole page is repeated, it ends with ErrListChanged.
+// To delete items, first collect their ids, and delete them after the loop.
 // [Contacts.All] describes how to read all contacts.
 //
 // # Import

@@ -7,7 +7,9 @@
 //
 // A Room keeps its state in a [Store], which several processes can share. Package contrib/sqlstore
 // implements Store for PostgreSQL and SQLite with database/sql. Module contrib/riverjobs implements
-// Store with River, a job queue in PostgreSQL. This code starts a Room and sends an email:
+// Store with River, a job queue in PostgreSQL. All these processes must run the same application,
+// because each of them sends the emails of the others and gets their notices. Therefore, another
+// application needs its own database. This code starts a Room and sends an email:
 //
 //	room, err := mailroom.New(c, store, mailroom.Options{
 //		URL:  "https://shop.example.com/hook",
@@ -36,7 +38,8 @@
 // If the request to the platform fails, the next step depends on what the platform did:
 //
 //   - If the platform rejected the email, the outcome is [Rejected] or [Failed], and the Room does
-//     not send the email again.
+//     not send the email again, unless you enqueue its key again. The Room keeps no list of these
+//     emails (dead letters), so store the notices that you want to repeat.
 //   - If the platform certainly did not send the email for another reason, the Room sends it again
 //     later, for at most [Options].RetryFor.
 //   - If the platform may have processed the request, the outcome is unknown, and the Room does not

@@ -38,8 +38,9 @@ type mailValue struct {
 // email is sent only if the transaction is committed. All text of the email must be UTF-8.
 //
 // The key identifies the email, for example "order-17". It must be 1 to 250 bytes of UTF-8
-// without NUL. If the key is already in the outbox, Enqueue does nothing. However, if the
-// outcome of the key is [Rejected] or [Failed], Enqueue adds the email again.
+// without NUL. If the key is already in the outbox, Enqueue does nothing, even if the email
+// differs. However, if the outcome of the key is [Rejected] or [Failed], Enqueue adds the email
+// again.
 //
 // Make the key a part of the subject. To resolve an unknown outcome, the Room waits for an
 // event of an email that it does not know, looks this email up, and compares its address

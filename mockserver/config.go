@@ -103,7 +103,8 @@ type Config struct {
 	// Reset, because these methods wait until the call returns.
 	OnViolation func(error)
 	// OnRequest, if not nil, is called after every request to the API, possibly
-	// concurrently.
+	// concurrently. To make a test fail after an invalid request, check the fields Status,
+	// UnknownFields and UnknownParameters of the [Request] here.
 	OnRequest func(Request)
 	// Logger logs work that no request started. By default, [New] uses the current
 	// slog.Default; slog.New(slog.DiscardHandler) disables logging.
