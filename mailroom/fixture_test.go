@@ -67,6 +67,7 @@ func (f *fixture) start(change ...func(*Options)) {
 		c(&opts)
 	}
 	f.room = need(New(f.c, f.store, opts))(f.t)
+	f.room.pollInterval = 10 * time.Second // so that hours pass quickly
 	f.platform.SetTarget("app.test", f.room)
 	f.room.Start()
 	time.Sleep(2 * time.Second)
