@@ -129,7 +129,7 @@ func TestImportUnderFaults(t *testing.T) {
 		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
 		check(t, err)
 		name := filepath.Join(t.TempDir(), "contacts.csv")
-		check(t, writeRows(name, 1500))
+		check(t, writeRows(name, 1100))
 		return func() {
 			faulttest.Repeat(t, func() error {
 				return importFile(t.Context(), c, io.Discard, target{BaseURL: p.URL(), ListID: list.ID}, source{name: name})
@@ -140,7 +140,7 @@ func TestImportUnderFaults(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for i := range 1500 {
+			for i := range 1100 {
 				if address := fmt.Sprintf("customer%05d@example.org", i); !found[address] {
 					t.Fatalf("%s is missing", address)
 				}

@@ -25,7 +25,7 @@ func TestOpenUnderFaults(t *testing.T) {
 					s, err = open(t.Context(), cfg, "http://shop.test/hook", mailroom.NewMemoryStore())
 					return err
 				})
-				time.Sleep(10 * time.Minute)
+				time.Sleep(5 * time.Minute)
 				check(t, s.room.Close())
 			}
 			p.ClearFaults()
