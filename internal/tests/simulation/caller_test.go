@@ -16,19 +16,19 @@ import (
 
 // caller is a process with a client.
 type caller struct {
-	sim   *simulation
-	setup Client
-	proc  *process
-	link  *link
+	sim    *simulation
+	config Client
+	proc   *process
+	link   *link
 
-	mu     sync.Mutex
-	way    *http.Transport
-	api    *client.Client
-	newest string // the id of the last email that the process knows
+	mu        sync.Mutex
+	transport *http.Transport
+	api       *client.Client
+	newest    string // the id of the last email that the process knows
 }
 
 func newCaller(sim *simulation, n int) *caller {
-	c := &caller{sim: sim, setup: sim.plan.Clients[n]}
+	c := &caller{sim: sim, config: sim.plan.Clients[n]}
 	name := fmt.Sprintf("client%d", n+1)
 	c.proc = sim.newProcess(name, c.run)
 	c.link = sim.newLink(name, c.proc, sim.platform.proc)
@@ -42,14 +42,14 @@ func (c *caller) tokens() []string {
 
 // run starts a life of the process, which begins without the memory of the previous life.
 func (c *caller) run(*life) {
-	way := transport(c.link, c.setup.HTTP2)
+	httpTransport := transport(c.link, c.config.HTTP2)
 	cfg := client.Config{
 		BaseURL: "http://platform.test", AllowPlainHTTP: true, Token: c.tokens()[0],
-		HTTPClient: &http.Client{Transport: &outlet{c, way}},
-		Timeout:    c.setup.Timeout,
-		Retry:      client.RetryConfig{MaxAttempts: c.setup.MaxAttempts},
+		HTTPClient: &http.Client{Transport: &clientTransport{c, httpTransport}},
+		Timeout:    c.config.Timeout,
+		Retry:      client.RetryConfig{MaxAttempts: c.config.MaxAttempts},
 	}
-	if c.setup.NewTokens {
+	if c.config.NewTokens {
 		n := 0
 		cfg.Token, cfg.TokenSource = "", func(context.Context) (client.Token, error) {
 			n++
@@ -62,7 +62,7 @@ func (c *caller) run(*life) {
 		return
 	}
 	c.mu.Lock()
-	c.way, c.api = way, api
+	c.transport, c.api = httpTransport, api
 	c.mu.Unlock()
 }
 
@@ -85,8 +85,8 @@ type call struct {
 	tries []try
 }
 
-// heard reports whether the process got the result of the call.
-func (d *call) heard() bool { return d != nil && d.ended }
+// hasResult reports whether the process got the result of the call.
+func (d *call) hasResult() bool { return d != nil && d.ended }
 
 type callKey struct{}
 
@@ -112,10 +112,10 @@ func (c *caller) do(d *call, f func(context.Context, *client.Client) error, done
 	return d
 }
 
-// outlet sends the requests of a process, each at its own instant.
-type outlet struct {
-	c   *caller
-	way *http.Transport
+// clientTransport sends the requests of a process, each at its own instant.
+type clientTransport struct {
+	c         *caller
+	transport *http.Transport
 }
 
 // try is the result of one request of a call, as the transport observes it.
@@ -124,8 +124,8 @@ type try struct {
 	status    int // status of a complete response
 }
 
-func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
-	c := o.c
+func (ct *clientTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	c := ct.c
 	var body []byte
 	if r.Body != nil {
 		body, _ = io.ReadAll(r.Body) // reads from memory
@@ -133,20 +133,20 @@ func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	request := fingerprint(r, body)
-	name := fmt.Sprintf("outlet %s %x %d", c.proc.name, request, c.sim.record.leaves(request))
-	time.Sleep(c.sim.chance.brief(name))
+	name := fmt.Sprintf("request %s %x %d", c.proc.name, request, c.sim.record.countSent(request))
+	time.Sleep(c.sim.chance.shortDelay(name))
 	d, _ := r.Context().Value(callKey{}).(*call)
 	t := try{connected: r.Context().Err() != nil} // with an ended context, a connection is possible
 	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { t.connected = true }})
-	resp, err := o.way.RoundTrip(r.WithContext(ctx))
-	time.Sleep(c.sim.chance.brief(name + " back"))
+	resp, err := ct.transport.RoundTrip(r.WithContext(ctx))
+	time.Sleep(c.sim.chance.shortDelay(name + " back"))
 	if err != nil {
 		d.note(t)
 		return nil, err
 	}
-	resp.Body = &inlet{
-		ReadCloser: resp.Body, broken: c.sim.chance.brief(name + " broken"),
-		whole: func() { t.status = resp.StatusCode }, done: sync.OnceFunc(func() { d.note(t) }),
+	resp.Body = &responseBody{
+		ReadCloser: resp.Body, broken: c.sim.chance.shortDelay(name + " broken"),
+		complete: func() { t.status = resp.StatusCode }, done: sync.OnceFunc(func() { d.note(t) }),
 	}
 	return resp, nil
 }
@@ -158,30 +158,30 @@ func (d *call) note(t try) {
 	d.tries = append(d.tries, t)
 }
 
-// inlet is the body of a response.
-type inlet struct {
+// responseBody is the body of a response.
+type responseBody struct {
 	io.ReadCloser
 
-	broken time.Duration // delay of an error
-	whole  func()
-	done   func() // only the first call has an effect
+	broken   time.Duration // delay of an error
+	complete func()
+	done     func() // only the first call has an effect
 }
 
-func (i *inlet) Read(b []byte) (int, error) {
-	n, err := i.ReadCloser.Read(b)
+func (body *responseBody) Read(b []byte) (int, error) {
+	n, err := body.ReadCloser.Read(b)
 	switch {
 	case err == nil:
 	case errors.Is(err, io.EOF):
-		i.whole()
-		i.done()
+		body.complete()
+		body.done()
 	default:
-		time.Sleep(i.broken)
-		i.done()
+		time.Sleep(body.broken)
+		body.done()
 	}
 	return n, err
 }
 
-func (i *inlet) Close() error {
-	i.done()
-	return i.ReadCloser.Close()
+func (body *responseBody) Close() error {
+	body.done()
+	return body.ReadCloser.Close()
 }

@@ -19,18 +19,18 @@ type Invariant string
 
 // The invariants.
 const (
-	neverTwice       Invariant = "never twice"
-	nilIsDone        Invariant = "nil means done"
-	nilIsComplete    Invariant = "nil means complete"
-	failedDidNothing Invariant = "what failed did nothing"
-	unknownOnlyWhen  Invariant = "unknown only when it can be"
-	undisturbed      Invariant = "what nothing disturbs succeeds"
-	ends             Invariant = "every call ends"
-	exactlyOnce      Invariant = "exactly one effect"
-	atLeastOnce      Invariant = "at least one effect"
-	delivers         Invariant = "every event is delivered"
-	nothingLeft      Invariant = "nothing is left"
-	snapshots        Invariant = "snapshots"
+	neverTwice            Invariant = "never twice"
+	nilIsDone             Invariant = "nil means done"
+	nilIsComplete         Invariant = "nil means complete"
+	failedHadNoEffect     Invariant = "a failed call has no effect"
+	unknownOnlyIfPossible Invariant = "unknown only if processing is possible"
+	succeedsWithoutFaults Invariant = "without faults, each call succeeds"
+	ends                  Invariant = "every call ends"
+	exactlyOnce           Invariant = "exactly one effect"
+	atLeastOnce           Invariant = "at least one effect"
+	delivers              Invariant = "every event is delivered"
+	nothingLeaks          Invariant = "no goroutine or connection leaks"
+	snapshots             Invariant = "snapshots"
 )
 
 // checkCall compares the result of a call with the requests that the transport sent.
@@ -39,10 +39,10 @@ func (sim *simulation) checkCall(d *call) {
 	tries := slices.Clone(d.tries)
 	d.mu.Unlock()
 	if errors.Is(d.err, client.ErrOutcomeUnknown) && !slices.ContainsFunc(tries, try.maybeDone) {
-		sim.violate(unknownOnlyWhen, "%s %s: %v, but the transport saw %+v", d.id, d.what, d.err, tries)
+		sim.violate(unknownOnlyIfPossible, "%s %s: %v, but the transport saw %+v", d.id, d.what, d.err, tries)
 	}
-	if d.err != nil && sim.isCalm() {
-		sim.violate(undisturbed, "%s %s: %v", d.id, d.what, d.err)
+	if d.err != nil && sim.haveFaultsEnded() {
+		sim.violate(succeedsWithoutFaults, "%s %s: %v", d.id, d.what, d.err)
 	}
 }
 
@@ -57,20 +57,20 @@ func rejects(status int) bool {
 	return 400 <= status && status < 500 && status != http.StatusRequestTimeout
 }
 
-// judge checks the end of a run.
-func (sim *simulation) judge() {
+// checkInvariants checks the invariants at the end of a run.
+func (sim *simulation) checkInvariants() {
 	outbox := map[string][]mockserver.Message{}
 	for _, m := range sim.platform.now().Outbox() {
 		outbox[m.Subject] = append(outbox[m.Subject], m)
 	}
-	for _, check := range sim.record.finally {
+	for _, check := range sim.record.finalChecks {
 		check(outbox)
 	}
 	sim.checkDeliveries()
 }
 
-// heardEvents returns the events that have an id. The webhook subscribes to them.
-func heardEvents() []events.Name {
+// subscribedEvents returns the events that have an id. The webhook subscribes to them.
+func subscribedEvents() []events.Name {
 	return []events.Name{
 		events.NameEmailBounced, events.NameEmailReportedAsSpam, events.NameEmailUnsubscribed,
 		events.NameEmailGlobalUnsubscribed, events.NameContactRemoved, events.NameSuppressedEmailAdded, events.NameEmailRejected,
@@ -86,7 +86,7 @@ func (sim *simulation) checkDeliveries() {
 			sim.violate(neverTwice, "two events have the id %s", e.EventID)
 		}
 		ids[e.EventID] = true
-		if slices.Contains(heardEvents(), e.Event) && len(e.Deliveries) != 1 {
+		if slices.Contains(subscribedEvents(), e.Event) && len(e.Deliveries) != 1 {
 			sim.violate(delivers, "%s of %v has %d deliveries", e.Event, e.Time, len(e.Deliveries))
 		}
 		for _, id := range e.Deliveries {
@@ -130,62 +130,62 @@ func (sim *simulation) checkDeliveries() {
 
 // record contains the data for the invariants.
 type record struct {
-	mu      sync.Mutex
-	left    map[uint64]int                                 // number of requests that processes sent
-	arrived map[uint64]int                                 // number of complete requests that arrived
-	refuted map[string]int                                 // number of emails of rejected requests, by subject
-	finally []func(outbox map[string][]mockserver.Message) // checks for the end of the run, with the outbox by subject
+	mu           sync.Mutex
+	sent         map[uint64]int                                 // number of requests that processes sent
+	arrived      map[uint64]int                                 // number of complete requests that arrived
+	inconsistent map[string]int                                 // number of emails of rejected requests, by subject
+	finalChecks  []func(outbox map[string][]mockserver.Message) // checks for the end of the run, with the outbox by subject
 }
 
-// visit is a request that arrived.
-type visit struct {
+// arrival is a request that arrived.
+type arrival struct {
 	request uint64
 	n       int // number among equal requests
 }
 
 func newRecord() *record {
-	return &record{left: map[uint64]int{}, arrived: map[uint64]int{}, refuted: map[string]int{}}
+	return &record{sent: map[uint64]int{}, arrived: map[uint64]int{}, inconsistent: map[string]int{}}
 }
 
-// leaves counts a request that a process sends, and returns its number among equal requests.
-func (r *record) leaves(request uint64) int {
+// countSent counts a request that a process sends, and returns its number among equal requests.
+func (r *record) countSent(request uint64) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.left[request]++
-	return r.left[request]
+	r.sent[request]++
+	return r.sent[request]
 }
 
-// arrives records a complete request, and reports whether the client sent it. It accepts each GET, because net/http
+// countArrival records a complete request, and reports whether the client sent it. It accepts each GET, because net/http
 // may resend it, which is harmless.
-func (r *record) arrives(req *http.Request, body []byte) (v visit, known bool) {
+func (r *record) countArrival(req *http.Request, body []byte) (v arrival, known bool) {
 	id := fingerprint(req, body)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.arrived[id]++
-	v = visit{request: id, n: r.arrived[id]}
-	return v, req.Method == http.MethodGet || v.n <= r.left[id]
+	v = arrival{request: id, n: r.arrived[id]}
+	return v, req.Method == http.MethodGet || v.n <= r.sent[id]
 }
 
-// contradicts counts the emails that the platform sent although it rejected their requests. Such a platform
+// countInconsistent counts the emails that the platform sent although it rejected their requests. Such a platform
 // breaks an assumption of the client, so the invariants ignore these emails.
-func (r *record) contradicts(subject string) {
+func (r *record) countInconsistent(subject string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.refuted[subject]++
+	r.inconsistent[subject]++
 }
 
-// contradictions returns the number of these emails with the given subject.
-func (r *record) contradictions(subject string) int {
+// inconsistentOf returns the number of these emails with the given subject.
+func (r *record) inconsistentOf(subject string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.refuted[subject]
+	return r.inconsistent[subject]
 }
 
-// inTheEnd adds a check for the end of the run.
-func (r *record) inTheEnd(check func(outbox map[string][]mockserver.Message)) {
+// addFinalCheck adds a check for the end of the run.
+func (r *record) addFinalCheck(check func(outbox map[string][]mockserver.Message)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.finally = append(r.finally, check)
+	r.finalChecks = append(r.finalChecks, check)
 }
 
 // trace contains the actions of all actors in the order of virtual time.

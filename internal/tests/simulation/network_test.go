@@ -55,8 +55,8 @@ func take[T Action](l *link, fits func(T) bool) (found T, ok bool) {
 	return found, false
 }
 
-// calm removes all faults.
-func (l *link) calm() {
+// removeFaults removes all faults.
+func (l *link) removeFaults() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.armed = nil
@@ -79,7 +79,7 @@ func (l *link) dial(ctx context.Context) (net.Conn, error) {
 	if err := pause(ctx, l.latency("dial "+name)); err != nil {
 		return nil, dialError(err)
 	}
-	if _, ok := take[Silence](l, nil); ok {
+	if _, ok := take[ConnectTimeout](l, nil); ok {
 		l.sim.trace.add(l.name, "%s: the connection attempt times out", name)
 		_ = pause(ctx, dialTimeout)
 		return nil, dialError(syscall.ETIMEDOUT)
@@ -259,17 +259,17 @@ type pipe struct {
 	conn *conn
 	up   bool // from the client to the server
 
-	mu       sync.Mutex
-	changed  *sync.Cond
-	sent     []byte // written, but not arrived
-	there    []byte // arrived, but not read
-	under    bool   // a delivery is in progress
-	ended    bool   // the writer has closed its end
-	eof      bool   // the reader has received the end
-	err      error  // the connection is broken
-	late     bool   // the read deadline has passed
-	deadline *time.Timer
-	trips    int // deliveries so far
+	mu         sync.Mutex
+	changed    *sync.Cond
+	sent       []byte // written, but not arrived
+	received   []byte // arrived, but not read
+	inTransit  bool   // a delivery is in progress
+	ended      bool   // the writer has closed its end
+	eof        bool   // the reader has received the end
+	err        error  // the connection is broken
+	timedOut   bool   // the read deadline has passed
+	deadline   *time.Timer
+	deliveries int // deliveries so far
 }
 
 func newPipe(c *conn, up bool) *pipe {
@@ -283,11 +283,11 @@ func (p *pipe) read(b []byte) (int, error) {
 	defer p.mu.Unlock()
 	for {
 		switch {
-		case p.late:
+		case p.timedOut:
 			return 0, os.ErrDeadlineExceeded
-		case len(p.there) > 0:
-			n := copy(b, p.there)
-			p.there = p.there[n:]
+		case len(p.received) > 0:
+			n := copy(b, p.received)
+			p.received = p.received[n:]
 			return n, nil
 		case p.err != nil:
 			return 0, p.err
@@ -308,7 +308,7 @@ func (p *pipe) write(b []byte) (int, error) {
 		return 0, net.ErrClosed
 	}
 	p.sent = append(p.sent, b...)
-	p.setOffLocked()
+	p.scheduleLocked()
 	return len(b), nil
 }
 
@@ -318,7 +318,7 @@ func (p *pipe) end() {
 	defer p.mu.Unlock()
 	if !p.ended {
 		p.ended = true
-		p.setOffLocked()
+		p.scheduleLocked()
 	}
 }
 
@@ -337,7 +337,7 @@ func (p *pipe) drop() {
 	p.setDeadline(time.Time{})
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sent, p.there = nil, nil
+	p.sent, p.received = nil, nil
 }
 
 func (p *pipe) setDeadline(at time.Time) {
@@ -348,12 +348,12 @@ func (p *pipe) setDeadline(at time.Time) {
 		p.deadline = nil
 	}
 	d := time.Until(at)
-	p.late = !at.IsZero() && d <= 0
+	p.timedOut = !at.IsZero() && d <= 0
 	if !at.IsZero() && d > 0 {
 		p.deadline = time.AfterFunc(d, func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.late = true
+			p.timedOut = true
 			p.changed.Broadcast()
 		})
 	}
@@ -362,16 +362,16 @@ func (p *pipe) setDeadline(at time.Time) {
 
 // name returns the name of the current delivery for chance.
 func (p *pipe) name() string {
-	return fmt.Sprintf("%s %t %d", p.conn.name, p.up, p.trips)
+	return fmt.Sprintf("%s %t %d", p.conn.name, p.up, p.deliveries)
 }
 
-// setOffLocked delivers written bytes after the latency of the link.
-func (p *pipe) setOffLocked() {
-	if p.under || p.err != nil {
+// scheduleLocked delivers written bytes after the latency of the link.
+func (p *pipe) scheduleLocked() {
+	if p.inTransit || p.err != nil {
 		return
 	}
-	p.under = true
-	p.trips++
+	p.inTransit = true
+	p.deliveries++
 	time.AfterFunc(p.conn.link.latency(p.name()), p.arrive)
 }
 
@@ -379,7 +379,7 @@ func (p *pipe) setOffLocked() {
 func (p *pipe) arrive() {
 	p.mu.Lock()
 	data, ended := p.sent, p.ended
-	p.sent, p.under = nil, false
+	p.sent, p.inTransit = nil, false
 	p.mu.Unlock()
 
 	data, broken := p.conn.cutOff(p.up, data)
@@ -388,12 +388,12 @@ func (p *pipe) arrive() {
 	if p.err != nil {
 		return
 	}
-	p.there = append(p.there, data...)
+	p.received = append(p.received, data...)
 	p.eof = ended && len(data) == 0
 	p.changed.Broadcast()
 	// The next change gets its own instant, because a reader with two possible changes would choose one at random.
-	p.trips++
-	later := p.conn.link.sim.chance.brief("later " + p.name())
+	p.deliveries++
+	later := p.conn.link.sim.chance.shortDelay("later " + p.name())
 	switch {
 	case broken:
 		time.AfterFunc(later, func() { p.conn.breakOff(p.up) })

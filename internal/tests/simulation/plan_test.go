@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"strconv"
 	"time"
 
 	"pgregory.net/rapid"
@@ -53,13 +52,13 @@ const (
 	// InMemory is a separate MemoryOnce in each replica.
 	InMemory Store = "in memory"
 
-	// forgetful is like Transactional, but does not store keys. With it, tests check that the simulation detects
+	// withoutKeys is like Transactional, but does not store keys. With it, tests check that the simulation detects
 	// duplicates.
-	forgetful Store = "forgetful"
+	withoutKeys Store = "without keys"
 )
 
 // exact reports whether each delivery must have exactly one effect.
-func (s Store) exact() bool { return s == Transactional || s == forgetful }
+func (s Store) exact() bool { return s == Transactional || s == withoutKeys }
 
 // Step is an action at a time.
 type Step struct {
@@ -94,11 +93,11 @@ type Reaction string
 
 // The reactions.
 const (
-	Bounces      Reaction = "bounces"
-	Complains    Reaction = "complains"
-	Opens        Reaction = "opens"
-	Leaves       Reaction = "leaves the list"
-	LeavesForAll Reaction = "leaves for good"
+	Bounces              Reaction = "bounces"
+	Complains            Reaction = "complains"
+	Opens                Reaction = "opens"
+	Unsubscribes         Reaction = "unsubscribes"
+	UnsubscribesGlobally Reaction = "unsubscribes globally"
 )
 
 // Network failures. On names a link: "client1" is the link from the first client to the platform, and "replica1" is the
@@ -106,8 +105,8 @@ const (
 type (
 	// RefuseConnection refuses a connection.
 	RefuseConnection struct{ On string }
-	// Silence leaves an attempt to connect without a response.
-	Silence struct{ On string }
+	// ConnectTimeout leaves an attempt to connect without a response.
+	ConnectTimeout struct{ On string }
 	// Cut loses a connection after so many bytes in one direction.
 	Cut struct {
 		On    string
@@ -138,11 +137,11 @@ type Handling string
 
 // The kinds of handling.
 const (
-	Fails   Handling = "fails"
-	Panics  Handling = "panics"
-	Hangs   Handling = "takes long" // for this time, even if the caller stops waiting
-	Dies    Handling = "dies"       // before the effect
-	DiesDue Handling = "dies done"  // after the effect
+	Fails            Handling = "fails"
+	Panics           Handling = "panics"
+	Hangs            Handling = "takes long" // for this time, even if the caller stops waiting
+	DiesBeforeEffect Handling = "dies before the effect"
+	DiesAfterEffect  Handling = "dies after the effect"
 )
 
 func (a Send) act(sim *simulation, id string) {
@@ -167,13 +166,13 @@ func (a Send) act(sim *simulation, id string) {
 			sim.violate(nilIsComplete, "%s: no id", id)
 		}
 	})
-	sim.record.inTheEnd(func(outbox map[string][]mockserver.Message) { sim.checkSent(d, id, got, outbox[id]) })
+	sim.record.addFinalCheck(func(outbox map[string][]mockserver.Message) { sim.checkSent(d, id, got, outbox[id]) })
 }
 
 // checkSent compares the outbox with the result of the call.
 func (sim *simulation) checkSent(d *call, id string, got client.SubmittedEmail, sent []mockserver.Message) {
-	sim.checkDone(d, len(sent)-sim.record.contradictions(id), got.Status == "")
-	if d.heard() && d.err == nil && len(sent) == 1 && got.ID != "" && got.ID != sent[0].ID {
+	sim.checkDone(d, len(sent)-sim.record.inconsistentOf(id), got.Status == "")
+	if d.hasResult() && d.err == nil && len(sent) == 1 && got.ID != "" && got.ID != sent[0].ID {
 		sim.violate(nilIsComplete, "%s: the response has the id %s, the message %s", id, got.ID, sent[0].ID)
 	}
 }
@@ -184,11 +183,11 @@ func (sim *simulation) checkDone(d *call, n int, maybeNot bool) {
 	switch {
 	case d != nil && n > 1:
 		sim.violate(neverTwice, "%s %s: processed %d times, returned %v", d.id, d.what, n, d.err)
-	case !d.heard() || errors.Is(d.err, client.ErrOutcomeUnknown):
+	case !d.hasResult() || errors.Is(d.err, client.ErrOutcomeUnknown):
 	case d.err == nil && n == 0 && !maybeNot:
 		sim.violate(nilIsDone, "%s %s: was not processed", d.id, d.what)
 	case d.err != nil && n > 0:
-		sim.violate(failedDidNothing, "%s %s: was processed, returned %v", d.id, d.what, d.err)
+		sim.violate(failedHadNoEffect, "%s %s: was processed, returned %v", d.id, d.what, d.err)
 	}
 }
 
@@ -200,11 +199,11 @@ func (a React) act(sim *simulation, id string) {
 	}
 	m := sent[len(sent)-1].ID
 	react := map[Reaction]func(string) error{
-		Bounces:      func(m string) error { return srv.Bounce(m, mockserver.HardBounce) },
-		Complains:    func(m string) error { return srv.Complain(m, "mailbox") },
-		Opens:        srv.Open,
-		Leaves:       srv.Unsubscribe,
-		LeavesForAll: srv.GlobalUnsubscribe,
+		Bounces:              func(m string) error { return srv.Bounce(m, mockserver.HardBounce) },
+		Complains:            func(m string) error { return srv.Complain(m, "mailbox") },
+		Opens:                srv.Open,
+		Unsubscribes:         srv.Unsubscribe,
+		UnsubscribesGlobally: srv.GlobalUnsubscribe,
 	}[a.How]
 	sim.trace.add("recipient", "%s of %s: %v", id, m, react(m))
 }
@@ -245,7 +244,7 @@ func (c *caller) lookUp(id, email string, cancel time.Duration) {
 }
 
 func (a RefuseConnection) act(sim *simulation, _ string) { sim.net.links[a.On].arm(a) }
-func (a Silence) act(sim *simulation, _ string)          { sim.net.links[a.On].arm(a) }
+func (a ConnectTimeout) act(sim *simulation, _ string)   { sim.net.links[a.On].arm(a) }
 func (a Cut) act(sim *simulation, _ string)              { sim.net.links[a.On].arm(a) }
 func (a Handle) act(sim *simulation, _ string)           { sim.net.links[a.Replica].arm(a) }
 func (a Crash) act(sim *simulation, _ string)            { sim.processes[a.Process].crash(a.For) }
@@ -259,7 +258,7 @@ func (a Fault) act(sim *simulation, _ string) {
 // plans generates plans.
 func plans() *rapid.Generator[Plan] {
 	return rapid.Custom(func(r *rapid.T) Plan {
-		g := grammar{T: r, clients: rapid.IntRange(1, 3).Draw(r, ""), replicas: rapid.IntRange(1, 3).Draw(r, "")}
+		g := planGenerator{T: r, clients: rapid.IntRange(1, 3).Draw(r, ""), replicas: rapid.IntRange(1, 3).Draw(r, "")}
 		p := Plan{
 			Seed:        rapid.Uint64().Draw(r, ""),
 			Replicas:    g.replicas,
@@ -277,50 +276,51 @@ func plans() *rapid.Generator[Plan] {
 			})
 		}
 		length := pick(g, 30*time.Second, 5*time.Second, 2*time.Minute)
-		step := func(action func(grammar) Action) *rapid.Generator[Step] {
+		step := func(action func(planGenerator) Action) *rapid.Generator[Step] {
 			return rapid.Custom(func(r *rapid.T) Step {
-				g := grammar{r, g.clients, g.replicas}
+				g := planGenerator{r, g.clients, g.replicas}
 				return Step{g.time(length), action(g)}
 			})
 		}
-		p.Steps = append(rapid.SliceOfN(step(grammar.work), 1, 20).Draw(r, ""), rapid.SliceOfN(step(grammar.nextFault), 0, 20).Draw(r, "")...)
+		p.Steps = append(rapid.SliceOfN(step(planGenerator.work), 1, 20).Draw(r, ""),
+			rapid.SliceOfN(step(planGenerator.nextFault), 0, 20).Draw(r, "")...)
 		slices.SortStableFunc(p.Steps, func(a, b Step) int { return int(a.At - b.At) })
 		return p
 	})
 }
 
-// grammar draws the parts of a plan.
-type grammar struct {
+// planGenerator draws the parts of a plan.
+type planGenerator struct {
 	*rapid.T
 	clients, replicas int
 }
 
-func (g grammar) upTo(n int) int { return rapid.IntRange(0, n-1).Draw(g.T, "") }
+func (g planGenerator) upTo(n int) int { return rapid.IntRange(0, n-1).Draw(g.T, "") }
 
-func (g grammar) oneIn(n int) bool { return g.upTo(n) == n-1 }
+func (g planGenerator) oneIn(n int) bool { return g.upTo(n) == n-1 }
 
 // time draws a multiple of a hundredth of a duration.
-func (g grammar) time(below time.Duration) time.Duration {
+func (g planGenerator) time(below time.Duration) time.Duration {
 	return below / 100 * time.Duration(g.upTo(100))
 }
 
-func pick[T any](g grammar, of ...T) T { return of[g.upTo(len(of))] }
+func pick[T any](g planGenerator, of ...T) T { return of[g.upTo(len(of))] }
 
-func (g grammar) client() int { return g.upTo(g.clients) }
+func (g planGenerator) client() int { return g.upTo(g.clients) }
 
-func (g grammar) clientName() string { return fmt.Sprintf("client%d", g.client()+1) }
+func (g planGenerator) clientName() string { return fmt.Sprintf("client%d", g.client()+1) }
 
-func (g grammar) replicaName() string { return fmt.Sprintf("replica%d", g.upTo(g.replicas)+1) }
+func (g planGenerator) replicaName() string { return fmt.Sprintf("replica%d", g.upTo(g.replicas)+1) }
 
 // linkName draws a client's link most of the time.
-func (g grammar) linkName() string {
+func (g planGenerator) linkName() string {
 	if g.oneIn(4) {
 		return g.replicaName()
 	}
 	return g.clientName()
 }
 
-func (g grammar) processName() string {
+func (g planGenerator) processName() string {
 	switch g.upTo(4) {
 	case 0:
 		return "platform"
@@ -331,12 +331,12 @@ func (g grammar) processName() string {
 }
 
 // work draws an action of a client or a recipient.
-func (g grammar) work() Action {
+func (g planGenerator) work() Action {
 	switch g.upTo(8) {
 	case 0, 1, 2:
 		return Send{From: g.client(), Contact: g.upTo(5)}
 	case 3, 4:
-		return React{pick(g, Bounces, Complains, Opens, Leaves, LeavesForAll)}
+		return React{pick(g, Bounces, Complains, Opens, Unsubscribes, UnsubscribesGlobally)}
 	case 5:
 		return Lookup{From: g.client()}
 	}
@@ -344,12 +344,12 @@ func (g grammar) work() Action {
 }
 
 // nextFault draws a fault.
-func (g grammar) nextFault() Action {
+func (g planGenerator) nextFault() Action {
 	switch g.upTo(8) {
 	case 0:
 		return RefuseConnection{g.linkName()}
 	case 1:
-		return Silence{g.linkName()}
+		return ConnectTimeout{g.linkName()}
 	case 2, 3:
 		return Cut{On: g.linkName(), Up: g.oneIn(2), After: g.upTo(pick(g, 30, 300, 3000))}
 	case 4, 5:
@@ -360,11 +360,11 @@ func (g grammar) nextFault() Action {
 		}
 		return Crash{g.processName(), g.time(pick(g, time.Second, time.Minute))}
 	}
-	return Handle{g.replicaName(), pick(g, Fails, Panics, Hangs, Dies, DiesDue), g.time(pick(g, 5*time.Second, time.Minute))}
+	return Handle{g.replicaName(), pick(g, Fails, Panics, Hangs, DiesBeforeEffect, DiesAfterEffect), g.time(pick(g, 5*time.Second, time.Minute))}
 }
 
 // fault draws a fault rule that ends after a few requests.
-func (g grammar) fault() mockserver.Fault {
+func (g planGenerator) fault() mockserver.Fault {
 	f := mockserver.Fault{Times: 1 + g.upTo(3), Operation: pick(g, "", "", "submitEmail", "getEmail")}
 	switch g.upTo(9) {
 	case 0:
@@ -410,10 +410,7 @@ func (c chance) between(low, high time.Duration, name string) time.Duration {
 	return low + time.Duration(c.draw(name)%uint64(high-low+1))
 }
 
-// brief returns less than a millisecond, so that each actor has its own instant.
-func (c chance) brief(name string) time.Duration {
-	return c.between(time.Microsecond, time.Millisecond, "brief "+name)
+// shortDelay returns less than a millisecond, so that each actor has its own instant.
+func (c chance) shortDelay(name string) time.Duration {
+	return c.between(time.Microsecond, time.Millisecond, "short delay "+name)
 }
-
-// numbered returns the name of the nth item of a kind.
-func numbered(kind string, n int) string { return kind + " " + strconv.Itoa(n) }

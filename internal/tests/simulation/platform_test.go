@@ -55,7 +55,7 @@ func (p *platform) run(l *life) {
 	}
 	p.mu.Lock()
 	p.srv = srv
-	p.http = serve(p.proc, &edge{p: p, life: l, srv: srv})
+	p.http = serve(p.proc, &platformHandler{p: p, life: l, srv: srv})
 	p.mu.Unlock()
 }
 
@@ -107,44 +107,46 @@ func (p *platform) state() []byte {
 	return b.Bytes()
 }
 
-// edge is the HTTP server of the platform.
-type edge struct {
+// platformHandler is the HTTP handler of the platform.
+type platformHandler struct {
 	p    *platform
 	life *life
 	srv  *mockserver.Server
 }
 
-func (e *edge) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+func (h *platformHandler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	c := r.Context().Value(connKey{}).(*conn)
-	sim := e.p.sim
+	sim := h.p.sim
 	body, err := io.ReadAll(r.Body)
 	if err != nil || r.Method == "PRI" {
 		panic(http.ErrAbortHandler) // an incomplete request, or an HTTP/2 preface
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	visit, known := sim.record.arrives(r, body)
+	arrival, known := sim.record.countArrival(r, body)
 	if !known {
 		sim.violate(neverTwice, "%s %s arrives once more than %s has sent it", r.Method, r.URL.Path, c.link.name)
 	}
-	name := fmt.Sprintf("edge %x %d", visit.request, visit.n)
-	time.Sleep(sim.chance.brief(name))
-	if !e.life.lives() {
+	name := fmt.Sprintf("arrival %x %d", arrival.request, arrival.n)
+	time.Sleep(sim.chance.shortDelay(name))
+	if !h.life.lives() {
 		panic(http.ErrAbortHandler)
 	}
-	rw.Header()["Date"] = []string{e.srv.Now().UTC().Format(http.TimeFormat)}
-	watched := &statusRecorder{ResponseWriter: rw}
-	defer func() { sim.trace.add("platform", "%s: %s %s: %s", c.link.name, r.Method, r.URL.RequestURI(), watched) }()
+	rw.Header()["Date"] = []string{h.srv.Now().UTC().Format(http.TimeFormat)}
+	recorder := &statusRecorder{ResponseWriter: rw}
+	defer func() {
+		sim.trace.add("platform", "%s: %s %s: %s", c.link.name, r.Method, r.URL.RequestURI(), recorder)
+	}()
 	subject := subjectOf(body)
-	before := e.sent(subject)
-	e.srv.ServeHTTP(watched, r)
-	if rejects(watched.status) && e.sent(subject) > before {
-		sim.record.contradicts(subject)
+	before := h.sent(subject)
+	h.srv.ServeHTTP(recorder, r)
+	if rejects(recorder.status) && h.sent(subject) > before {
+		sim.record.countInconsistent(subject)
 	}
 }
 
 // sent returns the number of emails with the given subject.
-func (e *edge) sent(subject string) (n int) {
-	for _, m := range e.srv.Outbox() {
+func (h *platformHandler) sent(subject string) (n int) {
+	for _, m := range h.srv.Outbox() {
 		if m.Subject == subject {
 			n++
 		}

@@ -31,11 +31,11 @@ type receiver struct {
 
 // replica is a process that receives events.
 type replica struct {
-	w    *simulation
-	proc *process
-	link *link
-	way  *http.Transport
-	http *http.Server
+	sim       *simulation
+	proc      *process
+	link      *link
+	transport *http.Transport
+	http      *http.Server
 
 	mu      sync.Mutex
 	calls   int
@@ -48,12 +48,12 @@ func newReceiver(sim *simulation) *receiver {
 	rc.balancer = sim.newProcess("balancer", func(*life) {})
 	rc.balancer.start()
 	for i := range sim.plan.Replicas {
-		r := &replica{w: sim}
+		r := &replica{sim: sim}
 		name := fmt.Sprintf("replica%d", i+1)
 		r.proc = sim.newProcess(name, r.run)
 		r.proc.end = r.close
 		r.link = sim.newLink(name, rc.balancer, r.proc)
-		r.way = transport(r.link, sim.plan.HTTP2)
+		r.transport = transport(r.link, sim.plan.HTTP2)
 		rc.replicas = append(rc.replicas, r)
 	}
 	return rc
@@ -83,7 +83,7 @@ func (rc *receiver) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	rc.seen[id]++
 	name := fmt.Sprintf("delivery %x %d", id, rc.seen[id])
 	rc.mu.Unlock()
-	time.Sleep(rc.sim.chance.brief(name))
+	time.Sleep(rc.sim.chance.shortDelay(name))
 	first := rc.sim.chance.upTo(len(rc.replicas), name)
 	for i := range rc.replicas {
 		resp, err := rc.replicas[(first+i)%len(rc.replicas)].forward(r, body)
@@ -111,7 +111,7 @@ func (r *replica) forward(in *http.Request, body []byte) (*http.Response, error)
 		return nil, err
 	}
 	out.Header = in.Header.Clone()
-	return r.way.RoundTrip(out)
+	return r.transport.RoundTrip(out)
 }
 
 // run starts a life of a replica.
@@ -120,11 +120,11 @@ func (r *replica) run(l *life) {
 	r.running, r.handled = map[string]bool{}, map[string]bool{}
 	r.mu.Unlock()
 	handle := func(ctx context.Context, e *events.Event) error { return r.handle(ctx, l, e) }
-	h := webhook.NewHandler(r.w.verifier, handle, webhook.Options{Once: r.w.store.of(r.proc, l), Logger: slog.New(slog.DiscardHandler)})
+	h := webhook.NewHandler(r.sim.verifier, handle, webhook.Options{Once: r.sim.store.session(r.proc, l), Logger: slog.New(slog.DiscardHandler)})
 	server := serve(r.proc, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
-		watched := &statusRecorder{ResponseWriter: rw}
-		defer func() { r.w.trace.add(r.proc.name, "responds with %s", watched) }()
-		h.ServeHTTP(watched, req)
+		recorder := &statusRecorder{ResponseWriter: rw}
+		defer func() { r.sim.trace.add(r.proc.name, "responds with %s", recorder) }()
+		h.ServeHTTP(recorder, req)
 	}))
 	r.mu.Lock()
 	r.http = server
@@ -142,24 +142,24 @@ func (r *replica) close() {
 func (r *replica) handle(ctx context.Context, l *life, e *events.Event) error {
 	d, ok := webhook.FromContext(ctx)
 	if !ok {
-		r.w.violate(exactlyOnce, "the context of the function holds no delivery")
+		r.sim.violate(exactlyOnce, "the context of the function holds no delivery")
 	}
 	defer r.enter(d.Key)()
 	how, _ := take[Handle](r.link, nil)
 	if how.How != "" {
-		r.w.trace.add(r.proc.name, "%s %s: %s", e.Name, d.Key, how.How)
+		r.sim.trace.add(r.proc.name, "%s %s: %s", e.Name, d.Key, how.How)
 	}
 	r.mu.Lock()
 	r.calls++
-	name := numbered(r.proc.name, r.calls)
+	name := fmt.Sprint(r.proc.name, " ", r.calls)
 	r.mu.Unlock()
-	if err := pause(ctx, r.w.chance.between(0, time.Second, "handling "+name)); err != nil {
+	if err := pause(ctx, r.sim.chance.between(0, time.Second, "handling "+name)); err != nil {
 		return err
 	}
 	if how.How == Hangs {
 		time.Sleep(how.For) // even if the caller has stopped waiting
 	}
-	if how.How == Dies {
+	if how.How == DiesBeforeEffect {
 		r.proc.crash(how.For)
 	}
 	if !l.lives() {
@@ -171,8 +171,8 @@ func (r *replica) handle(ctx context.Context, l *life, e *events.Event) error {
 	case Panics:
 		panic("a bug in the application")
 	}
-	r.w.store.affect(ctx, d.Key)
-	if how.How == DiesDue {
+	r.sim.store.recordEffect(ctx, d.Key)
+	if how.How == DiesAfterEffect {
 		r.proc.crash(how.For)
 	}
 	r.mu.Lock()
@@ -186,10 +186,10 @@ func (r *replica) enter(key string) func() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.running[key] {
-		r.w.violate(exactlyOnce, "%s is called for %s twice at a time", r.proc.name, key)
+		r.sim.violate(exactlyOnce, "%s is called for %s twice at a time", r.proc.name, key)
 	}
-	if r.handled[key] && r.w.plan.Store == InMemory { // with other stores, the commit may have failed
-		r.w.violate(exactlyOnce, "%s is called again for %s, which it has handled", r.proc.name, key)
+	if r.handled[key] && r.sim.plan.Store == InMemory { // with other stores, the commit may have failed
+		r.sim.violate(exactlyOnce, "%s is called again for %s, which it has handled", r.proc.name, key)
 	}
 	r.running[key] = true
 	running := r.running
@@ -210,16 +210,16 @@ type store struct {
 	effects map[string]int
 }
 
-// of returns the store for a life of a process.
-func (s *store) of(p *process, l *life) webhook.Once {
+// session returns the store for a life of a process.
+func (s *store) session(p *process, l *life) webhook.Once {
 	if s.sim.plan.Store == InMemory {
 		return webhook.NewMemoryOnce(webhook.MemoryOnceOptions{})
 	}
 	return &session{s, p, l}
 }
 
-// affect records the effect of the function.
-func (s *store) affect(ctx context.Context, key string) {
+// recordEffect records the effect of the function.
+func (s *store) recordEffect(ctx context.Context, key string) {
 	if tx, ok := ctx.Value(txKey{}).(*int); ok {
 		*tx++
 		return
@@ -242,13 +242,13 @@ func (s *session) Do(ctx context.Context, key string, fn func(context.Context) e
 	if handled, err := s.begin(ctx, key); handled || err != nil {
 		return false, err
 	}
-	defer s.free(key)
+	defer s.unlock(key)
 	tx := new(int)
 	if err := fn(context.WithValue(ctx, txKey{}, tx)); err != nil {
 		return true, err
 	}
 	name := fmt.Sprintf("commit %s %s %d", s.p.name, key, s.l.n)
-	time.Sleep(s.sim.chance.brief(name))
+	time.Sleep(s.sim.chance.shortDelay(name))
 	return true, s.commit(ctx, key, *tx)
 }
 
@@ -280,13 +280,13 @@ func (s *session) commit(ctx context.Context, key string, effects int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.handled[key] = s.sim.plan.Store != forgetful
+	s.handled[key] = s.sim.plan.Store != withoutKeys
 	s.effects[key] += effects
 	return nil
 }
 
-// free unlocks the key. A process that died has already lost its lock.
-func (s *session) free(key string) {
+// unlock unlocks the key. A process that died has already lost its lock.
+func (s *session) unlock(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.locks[key] == s.l {

@@ -18,8 +18,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// witness is the token of the test itself.
-const witness = "token-of-the-witness-03aa"
+// testToken is the token of the test itself.
+const testToken = "token-of-the-test-03aa"
 
 // simulation contains everything in the bubble of a run.
 type simulation struct {
@@ -41,10 +41,10 @@ type simulation struct {
 	processes map[string]*process
 	contacts  []string // the addresses on the list
 
-	mu         sync.Mutex
-	isQuiet    bool
-	inProgress map[string]int
-	violations []Violation
+	mu          sync.Mutex
+	faultsEnded bool
+	inProgress  map[string]int
+	violations  []Violation
 }
 
 // Violation is a violated invariant.
@@ -68,16 +68,16 @@ func Simulate(t *testing.T, plan Plan) (run Run) {
 	defer log.SetOutput(log.Writer())
 	defer func() {
 		if v := recover(); v != nil { // synctest reports goroutines that are still blocked
-			run.Violations = append(run.Violations, Violation{nothingLeft, fmt.Sprint(v)})
+			run.Violations = append(run.Violations, Violation{nothingLeaks, fmt.Sprint(v)})
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
 		sim := newSimulation(t.Context(), plan)
 		log.SetOutput(io.Discard) // messages of net/http
 		sim.setUp()
-		sim.storm()
-		sim.calm()
-		sim.judge()
+		sim.runSteps()
+		sim.finish()
+		sim.checkInvariants()
 		sim.tearDown()
 		run = Run{Plan: plan, Violations: sim.violations, Trace: sim.trace.String()}
 	})
@@ -113,9 +113,9 @@ func newSimulation(ctx context.Context, plan Plan) *simulation {
 // setUp creates a webhook and a list with contacts, before anything goes wrong.
 func (sim *simulation) setUp() {
 	sim.platform.proc.start()
-	api, err := client.New(client.Config{BaseURL: "http://platform.test", AllowPlainHTTP: true, Token: witness, HTTPClient: sim.platform.now().HTTPClient()})
+	api, err := client.New(client.Config{BaseURL: "http://platform.test", AllowPlainHTTP: true, Token: testToken, HTTPClient: sim.platform.now().HTTPClient()})
 	must(err)
-	hook, err := api.Webhooks.Create(sim.ctx, client.WebhookCreate{URL: "https://" + receiverHost + "/hook", Events: heardEvents()})
+	hook, err := api.Webhooks.Create(sim.ctx, client.WebhookCreate{URL: "https://" + receiverHost + "/hook", Events: subscribedEvents()})
 	must(err)
 	secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
 	must(err)
@@ -145,7 +145,7 @@ func must(err error) {
 
 // tokens returns the tokens of the platform.
 func (sim *simulation) tokens() []mockserver.Token {
-	tokens := []mockserver.Token{{Value: witness}}
+	tokens := []mockserver.Token{{Value: testToken}}
 	for _, c := range sim.callers {
 		for _, token := range c.tokens() {
 			tokens = append(tokens, mockserver.Token{Value: token})
@@ -154,11 +154,11 @@ func (sim *simulation) tokens() []mockserver.Token {
 	return tokens
 }
 
-// storm runs the steps.
-func (sim *simulation) storm() {
+// runSteps runs the steps.
+func (sim *simulation) runSteps() {
 	for i, s := range sim.plan.Steps {
 		id := fmt.Sprint("step", i)
-		at := s.At + sim.chance.brief("step "+id)
+		at := s.At + sim.chance.shortDelay("step "+id)
 		sim.busy(id, func() {
 			time.Sleep(at - time.Since(sim.start))
 			sim.trace.add("step", "%d: %#v", i, s.Do)
@@ -189,19 +189,19 @@ func (sim *simulation) busy(id string, f func()) {
 	}()
 }
 
-// patience is the time limit for the run to become idle.
-const patience = 12 * time.Hour
+// idleTimeout is the time limit for the run to become idle.
+const idleTimeout = 12 * time.Hour
 
-// calm removes all faults and waits until everything has ended.
-func (sim *simulation) calm() {
-	sim.trace.add("simulation", "all is calm")
+// finish removes all faults, makes the last calls and waits until everything has ended.
+func (sim *simulation) finish() {
+	sim.trace.add("simulation", "the faults end")
 	for _, l := range sim.net.links {
-		l.calm()
+		l.removeFaults()
 	}
 	sim.platform.now().ClearFaults()
 	sim.await()
 	time.Sleep(2 * time.Minute) // until idle connections are closed
-	sim.encore()
+	sim.makeLastCalls()
 	sim.await()
 	ctx, cancel := context.WithTimeout(sim.ctx, 4*24*time.Hour) // more than the retry schedule
 	defer cancel()
@@ -213,7 +213,7 @@ func (sim *simulation) calm() {
 
 // await waits until everything has ended.
 func (sim *simulation) await() {
-	end := time.Now().Add(patience)
+	end := time.Now().Add(idleTimeout)
 	for time.Now().Before(end) {
 		time.Sleep(time.Minute)
 		sim.platform.now().ClearFaults() // faults of steps that were still in progress
@@ -231,25 +231,25 @@ func (sim *simulation) await() {
 	}
 }
 
-// encore makes each client send and look up once more at the end of a run, which must succeed.
-func (sim *simulation) encore() {
+// makeLastCalls makes each client send and look up once more at the end of a run, which must succeed.
+func (sim *simulation) makeLastCalls() {
 	sim.mu.Lock()
-	sim.isQuiet = true
+	sim.faultsEnded = true
 	sim.mu.Unlock()
 	for i, c := range sim.callers {
 		for j, a := range []Action{Send{From: i}, Lookup{From: i}} {
-			id := fmt.Sprintf("encore%d.%d", i+1, j)
-			time.Sleep(time.Second + sim.chance.brief(c.proc.name+id))
+			id := fmt.Sprintf("last%d.%d", i+1, j)
+			time.Sleep(time.Second + sim.chance.shortDelay(c.proc.name+id))
 			a.act(sim, id)
 		}
 	}
 }
 
-// isCalm reports whether there are no more faults.
-func (sim *simulation) isCalm() bool {
+// haveFaultsEnded reports whether there are no more faults.
+func (sim *simulation) haveFaultsEnded() bool {
 	sim.mu.Lock()
 	defer sim.mu.Unlock()
-	return sim.isQuiet
+	return sim.faultsEnded
 }
 
 func (sim *simulation) allUp() bool {
@@ -264,15 +264,15 @@ func (sim *simulation) allUp() bool {
 // tearDown ends the run and checks that no connection is open.
 func (sim *simulation) tearDown() {
 	for _, c := range sim.callers {
-		c.way.CloseIdleConnections()
+		c.transport.CloseIdleConnections()
 	}
 	for _, r := range sim.receiver.replicas {
-		r.way.CloseIdleConnections()
+		r.transport.CloseIdleConnections()
 	}
 	time.Sleep(time.Second) // until the servers have closed their ends
 	sim.net.mu.Lock()
 	if n := len(sim.net.open); n > 0 {
-		sim.violations = append(sim.violations, Violation{nothingLeft, fmt.Sprintf("%d ends of connections are open", n)})
+		sim.violations = append(sim.violations, Violation{nothingLeaks, fmt.Sprintf("%d ends of connections are open", n)})
 	}
 	sim.net.mu.Unlock()
 	sim.cancel()

@@ -41,7 +41,7 @@ func TestSamePlanSameTrace(t *testing.T) {
 
 // TestFindsLostKeys: the store of this plan loses keys, so a repeated delivery has two effects.
 func TestFindsLostKeys(t *testing.T) {
-	run := Simulate(t, Plan{Seed: 3, Replicas: 1, Store: forgetful, Clients: []Client{{MaxAttempts: 1, Timeout: 15 * time.Second}}, Steps: []Step{
+	run := Simulate(t, Plan{Seed: 3, Replicas: 1, Store: withoutKeys, Clients: []Client{{MaxAttempts: 1, Timeout: 15 * time.Second}}, Steps: []Step{
 		{time.Minute, Send{}},
 		{2 * time.Minute, Cut{On: "replica1"}}, // the response is lost, and the event is delivered again
 		{3 * time.Minute, React{Bounces}},
