@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -26,26 +27,26 @@ type acted struct {
 	}
 }
 
-func (p probe) act(query, body string) (out acted) {
-	p.t.Helper()
-	require.NoError(p.t, json.Unmarshal([]byte(p.must("POST", "/_mock/outbox/actions"+query, body).text), &out))
+func act(p probe.Probe, query, body string) (out acted) {
+	p.Helper()
+	require.NoError(p, json.Unmarshal([]byte(p.Post("/_mock/outbox/actions"+query, body).OK().Body), &out))
 	return out
 }
 
 // sixty is a server with a campaign to 60 contacts and an email to another address.
-func sixty(t *testing.T, seed uint64) (p probe, campaign string) {
+func sixty(t *testing.T, seed uint64) (p probe.Probe, campaign string) {
 	t.Helper()
-	p = newProbe(t, mockserver.Config{FaultSeed: seed, RecordEvents: true})
-	list := p.list()
+	p = probe.New(t, mockserver.Config{FaultSeed: seed, RecordEvents: true})
+	list := p.List()
 	var contacts []string
 	for i := range 60 {
 		contacts = append(contacts, fmt.Sprintf(`{"email":"reader%d@example.org"}`, i))
 	}
-	p.must("POST", list+"/contacts/import", `{"contacts":[`+strings.Join(contacts, ",")+`]}`)
-	campaign = p.campaign(list, `"subject":"Sale","html":"<a href=\"https://shop.example/\">x</a>"`)
-	p.must("POST", campaign+"/schedule", nil)
+	p.Post(list+"/contacts/import", `{"contacts":[`+strings.Join(contacts, ",")+`]}`).OK()
+	campaign = p.Campaign(list, `"subject":"Sale","html":"<a href=\"https://shop.example/\">x</a>"`)
+	p.Post(campaign+"/schedule", nil).OK()
 	require.NoError(t, p.Wait(t.Context()))
-	p.email("other@example.org")
+	p.Email("other@example.org")
 	return p, "?campaign_id=" + strings.TrimPrefix(campaign, "/campaigns/")
 }
 
@@ -59,13 +60,13 @@ func TestActionOnPercent(t *testing.T) {
 			to[m.ID] = m.To
 		}
 		for action, want := range map[string]int{`{"action":"bounce","category":"bounce_sb","percent":5}`: 3, `{"action":"complain","percent":0.5}`: 0} {
-			if got := p.act(campaign+"&status=delivered", action); len(got.IDs) != want || len(got.Events) != want || got.Failed != 0 {
+			if got := act(p, campaign+"&status=delivered", action); len(got.IDs) != want || len(got.Events) != want || got.Failed != 0 {
 				t.Errorf("%s: %+v, want %d", action, got, want)
 			}
 		}
 		for range 2 {
 			var names []string
-			for _, id := range p.act(campaign, `{"action":"click","percent":50}`).IDs {
+			for _, id := range act(p, campaign, `{"action":"click","percent":50}`).IDs {
 				names = append(names, to[id])
 			}
 			slices.Sort(names)
@@ -91,41 +92,41 @@ func TestActionOnMessages(t *testing.T) {
 	p, campaign := sixty(t, 1)
 	other := p.OutboxTo("other@example.org")[0].ID
 	require.NoError(t, p.Open(other))
-	got := p.act("?search=reader59", `{"action":"open"}`)
+	got := act(p, "?search=reader59", `{"action":"open"}`)
 	assert.Equal(t, []string{p.OutboxTo("reader59@example.org")[0].ID}, got.IDs)
 	require.Len(t, got.Events, 1)
 	assert.Equal(t, "Email.Opened", got.Events[0].Event)
 	assert.Equal(t, got.IDs[0], got.Events[0].MessageID)
 
-	got = p.act("", `{"action":"unsubscribe","ids":["`+other+`","nothing"]}`)
+	got = act(p, "", `{"action":"unsubscribe","ids":["`+other+`","nothing"]}`)
 	assert.Equal(t, 2, got.Failed)
 	assert.Equal(t, "message "+other+" was not sent to a list contact", got.Error)
 	assert.Empty(t, got.IDs)
-	assert.Equal(t, 1, p.act("", `{"action":"click","ids":["`+other+`"]}`).Failed, "the message has no link")
-	assert.Empty(t, p.act("", `{"action":"delete","ids":[]}`).IDs)
+	assert.Equal(t, 1, act(p, "", `{"action":"click","ids":["`+other+`"]}`).Failed, "the message has no link")
+	assert.Empty(t, act(p, "", `{"action":"delete","ids":[]}`).IDs)
 
-	got = p.act(campaign+"&account_id=1", `{"action":"open","ids":["`+other+`"]}`)
+	got = act(p, campaign+"&account_id=1", `{"action":"open","ids":["`+other+`"]}`)
 	assert.Empty(t, got.IDs, "the message is not of the campaign")
 	assert.Equal(t, "message "+other+" does not match the parameters", got.Error)
-	got = p.act("?account_id=2", `{"action":"delete","ids":["`+other+`"]}`)
+	got = act(p, "?account_id=2", `{"action":"delete","ids":["`+other+`"]}`)
 	assert.Equal(t, 1, got.Failed, "the message is of another account")
 
-	gone := p.act(campaign, `{"action":"delete"}`)
+	gone := act(p, campaign, `{"action":"delete"}`)
 	assert.Equal(t, 60, len(gone.IDs))
 	assert.Equal(t, 1, len(p.Outbox()))
 	ids, err := json.Marshal(gone.IDs)
 	require.NoError(t, err)
-	assert.Equal(t, 60, p.act("?account_id=2", `{"action":"restore","ids":`+string(ids)+`}`).Failed)
-	assert.Equal(t, 60, len(p.act(campaign, `{"action":"restore","ids":`+string(ids)+`}`).IDs))
+	assert.Equal(t, 60, act(p, "?account_id=2", `{"action":"restore","ids":`+string(ids)+`}`).Failed)
+	assert.Equal(t, 60, len(act(p, campaign, `{"action":"restore","ids":`+string(ids)+`}`).IDs))
 	assert.Equal(t, 61, len(p.Outbox()))
-	assert.Equal(t, 61, len(p.act("", `{"action":"global-unsubscribe"}`).IDs))
+	assert.Equal(t, 61, len(act(p, "", `{"action":"global-unsubscribe"}`).IDs))
 	for body, field := range map[string]string{
 		`{"action":"bounc"}`: "did you mean bounce?", `{}`: "action", `{"action":"bounce","percent":0}`: "percent", `{"action":"bounce","percent":101}`: "percent",
 		`{"action":"restore"}`: "ids", `{"action":"open","category":"bounce_sb"}`: "category", `{"action":"bounce","provider":"x"}`: "provider",
 		`{"action":"complain","url":"https://x.example"}`: "url", `{"action":"click","diagnostic":"x"}`: "diagnostic",
 	} {
-		if response := p.do("POST", "/_mock/outbox/actions", body); response.status != 422 || !strings.Contains(response.text, field) {
-			t.Errorf("%s: %d %s, want 422 with %s", body, response.status, response.text, field)
+		if response := p.Post("/_mock/outbox/actions", body); response.Status != 422 || !strings.Contains(response.Body, field) {
+			t.Errorf("%s: %d %s, want 422 with %s", body, response.Status, response.Body, field)
 		}
 	}
 }
@@ -134,16 +135,16 @@ func TestActionOnMessages(t *testing.T) {
 func TestExport(t *testing.T) {
 	p, campaign := sixty(t, 1)
 	var messages []mockserver.Message
-	text := p.must("GET", "/_mock/outbox.json"+campaign, nil).text
+	text := p.Get("/_mock/outbox.json" + campaign).OK().Body
 	require.NoError(t, json.Unmarshal([]byte(text), &messages))
 	assert.Equal(t, 60, strings.Count(text, "\n")-1, "one line for each message")
 	want := map[string]string{}
 	for _, m := range messages {
 		assert.Contains(t, m.HTML, "https://shop.example/")
-		want[m.ID+".eml"] = p.must("GET", "/_mock/outbox/"+m.ID+"/eml", nil).text
+		want[m.ID+".eml"] = p.Get("/_mock/outbox/" + m.ID + "/eml").OK().Body
 	}
 	require.Len(t, want, 60)
-	packed := p.must("GET", "/_mock/outbox.zip"+campaign, nil).text
+	packed := p.Get("/_mock/outbox.zip" + campaign).OK().Body
 	archive, err := zip.NewReader(strings.NewReader(packed), int64(len(packed)))
 	require.NoError(t, err)
 	require.Equal(t, len(want), len(archive.File))
@@ -156,16 +157,16 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s differs from the message", f.Name)
 		}
 	}
-	assert.Equal(t, "[]\n", p.must("GET", "/_mock/outbox.json?to=nobody@example.org", nil).text)
-	assert.Equal(t, 422, p.do("GET", "/_mock/outbox.zip?limit=1", nil).status)
+	assert.Equal(t, "[]\n", p.Get("/_mock/outbox.json?to=nobody@example.org").OK().Body)
+	assert.Equal(t, 422, p.Get("/_mock/outbox.zip?limit=1").Status)
 }
 
 // An id from a state file does not put a file of the archive into another folder.
 func TestExportName(t *testing.T) {
 	p, _ := sixty(t, 1)
 	id := p.Outbox()[0].ID
-	require.NoError(t, p.Restore(strings.NewReader(strings.ReplaceAll(snapshotOf(t, p.Server), id, "../../x"))))
-	archive := p.must("GET", "/_mock/outbox.zip", nil).text
+	require.NoError(t, p.Restore(strings.NewReader(strings.ReplaceAll(p.State(), id, "../../x"))))
+	archive := p.Get("/_mock/outbox.zip").OK().Body
 	if !strings.Contains(archive, "..%2F..%2Fx.eml") || strings.Contains(archive, "../../x.eml") {
 		t.Error("the archive contains another name than ..%2F..%2Fx.eml")
 	}
@@ -174,50 +175,49 @@ func TestExportName(t *testing.T) {
 // A logged request is sent again with a token of the same user and the same permissions, and logged again. The log does not
 // contain the token.
 func TestResend(t *testing.T) {
-	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{
+	p := probe.New(t, mockserver.Config{Tokens: []mockserver.Token{
 		{Value: "one"}, {Value: "reader", AccountID: 2, ReadOnly: true}, {Value: "two-secret", AccountID: 2}, {Value: "second", AccountID: 2, UserID: 9},
 	}})
-	other := p.as("two-secret")
+	other := p.As("two-secret")
 	last := func() string { r := p.Requests(); return r[len(r)-1].ID }
-	require.Equal(t, 422, other.do("POST", "/v2/emails?x=1", `{"email":"ada"}`).status)
-	response := p.must("POST", "/_mock/requests/"+last()+"/resend", nil)
-	for name, want := range map[string]any{"status": 422.0, "account_id": 2.0, "path": "/v2/emails", "query": "x=1", "body": `{"email":"ada"}`, "id": last()} {
-		assert.Equal(t, want, response.object[name], name)
-	}
-	assert.NotContains(t, response.text, "two-secret")
-	require.Equal(t, 201, other.do("POST", "/lists", `{"name":"Süd"}`).status)
-	p.inject(mockserver.Fault{Operation: "createList", Action: mockserver.FaultStatus, Times: 1})
+	require.Equal(t, 422, other.Post("/v2/emails?x=1", `{"email":"ada"}`).Status)
+	response := p.Post("/_mock/requests/"+last()+"/resend", nil).OK()
+	response.Is(200, `{"status":422,"account_id":2,"path":"/v2/emails","query":"x=1","body":"{\"email\":\"ada\"}","id":"`+last()+`","…":0}`)
+	assert.NotContains(t, response.Body, "two-secret")
+	require.Equal(t, 201, other.Post("/lists", `{"name":"Süd"}`).Status)
+	p.MustInject(mockserver.Fault{Operation: "createList", Action: mockserver.FaultStatus, Times: 1})
 	resend := "/_mock/requests/" + last() + "/resend"
-	assert.Contains(t, p.must("POST", resend, nil).text, `"status":503`, "fault rules apply")
-	p.inject(mockserver.Fault{Operation: "createList", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
-	assert.Equal(t, 204, p.must("POST", resend, nil).status, "the connection is lost")
-	assert.Equal(t, "Süd", other.must("GET", "/lists", nil).object["data"].([]any)[1].(map[string]any)["name"])
-	p.inject(mockserver.Fault{Operation: "createList", Action: mockserver.FaultStatus, Times: 1})
+	assert.Contains(t, p.Post(resend, nil).OK().Body, `"status":503`, "fault rules apply")
+	p.MustInject(mockserver.Fault{Operation: "createList", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
+	assert.Equal(t, 204, p.Post(resend, nil).OK().Status, "the connection is lost")
+	assert.Equal(t, "Süd", other.Get("/lists").Column("name")[1])
+	p.MustInject(mockserver.Fault{Operation: "createList", Action: mockserver.FaultStatus, Times: 1})
 	long := `{"name":"` + strings.Repeat("x", 70_000) + `"}`
 	for _, c := range []struct {
-		from   probe
+		from   probe.Probe
 		body   string
 		status int
-	}{{other, `{"name":"fault"}`, 503}, {p.as("reader"), `{"name":"reader"}`, 403}, {p.as("wrong"), `{"name":"wrong"}`, 401}, {other, `{"name":`, 400}} {
-		require.Equal(t, c.status, c.from.do("POST", "/lists", c.body).status)
-		again := p.must("POST", "/_mock/requests/"+last()+"/resend", nil)
-		assert.Equal(t, c.body, again.object["body"])
+	}{{other, `{"name":"fault"}`, 503}, {p.As("reader"), `{"name":"reader"}`, 403}, {p.As("wrong"), `{"name":"wrong"}`, 401}, {other, `{"name":`, 400}} {
+		require.Equal(t, c.status, c.from.Post("/lists", c.body).Status)
+		again := p.Post("/_mock/requests/"+last()+"/resend", nil).OK()
+		assert.Equal(t, c.body, again.Text("body"))
 		if c.status != 503 { // the fault rule applies once
-			assert.Equal(t, fmt.Sprint(c.status), again.id("status"), c.body)
+			assert.Equal(t, fmt.Sprint(c.status), again.Text("status"), c.body)
 		}
 	}
-	require.Equal(t, 201, p.as("second").do("POST", "/lists", `{"name":"x"}`).status)
-	again := p.must("POST", "/_mock/requests/"+last()+"/resend", nil)
-	assert.Equal(t, []any{201.0, 2.0, 9.0, nil}, []any{again.object["status"], again.object["account_id"], again.object["user_id"], again.object["read_only"]})
-	p.must("POST", "/_mock/tokens/revoke", `{"token":"second"}`)
-	assert.Contains(t, p.must("POST", "/_mock/requests/"+again.id("id")+"/resend", nil).text, `"status":401`)
-	for _, from := range []probe{p.as("reader"), p.as("wrong")} {
-		from.do("POST", "/lists", long)
-		assert.Equal(t, 409, p.do("POST", "/_mock/requests/"+last()+"/resend", nil).status)
+	require.Equal(t, 201, p.As("second").Post("/lists", `{"name":"x"}`).Status)
+	again := p.Post("/_mock/requests/"+last()+"/resend", nil).OK()
+	again.Is(200, `{"status":201,"account_id":2,"user_id":9,"…":0}`)
+	assert.Nil(t, again.Field("read_only"))
+	p.Post("/_mock/tokens/revoke", `{"token":"second"}`).OK()
+	assert.Contains(t, p.Post("/_mock/requests/"+again.Text("id")+"/resend", nil).OK().Body, `"status":401`)
+	for _, from := range []probe.Probe{p.As("reader"), p.As("wrong")} {
+		from.Post("/lists", long)
+		assert.Equal(t, 409, p.Post("/_mock/requests/"+last()+"/resend", nil).Status)
 	}
-	require.Equal(t, 401, p.as("wrong").do("GET", "/lists", nil).status)
-	assert.Contains(t, p.must("POST", "/_mock/requests/"+last()+"/resend", nil).text, `"status":401`)
-	require.Equal(t, 422, other.do("POST", "/lists", `{"nam":"`+strings.Repeat("x", 70_000)+`"}`).status)
-	assert.Equal(t, 409, p.do("POST", "/_mock/requests/"+last()+"/resend", nil).status)
-	assert.Equal(t, 404, p.do("POST", "/_mock/requests/unknown/resend", nil).status)
+	require.Equal(t, 401, p.As("wrong").Get("/lists").Status)
+	assert.Contains(t, p.Post("/_mock/requests/"+last()+"/resend", nil).OK().Body, `"status":401`)
+	require.Equal(t, 422, other.Post("/lists", `{"nam":"`+strings.Repeat("x", 70_000)+`"}`).Status)
+	assert.Equal(t, 409, p.Post("/_mock/requests/"+last()+"/resend", nil).Status)
+	assert.Equal(t, 404, p.Post("/_mock/requests/unknown/resend", nil).Status)
 }

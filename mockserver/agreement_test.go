@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -111,7 +112,7 @@ type object = map[string]any
 
 // agreement compares a server with its /_mock/openapi.json.
 type agreement struct {
-	probe
+	probe.Probe
 	compiled           map[string]*jsonschema.Schema
 	accepted, rejected int
 	excepted           map[string]int // by exception
@@ -120,10 +121,10 @@ type agreement struct {
 // newAgreement compiles the schemas with a validator for JSON Schema 2020-12.
 func newAgreement(t *testing.T) *agreement {
 	t.Helper()
-	p := newProbe(t, mockserver.Config{Logger: slog.New(slog.DiscardHandler), Tokens: []mockserver.Token{{}, {Value: "two", AccountID: 2}}})
-	document, err := jsonschema.UnmarshalJSON(strings.NewReader(p.must("GET", "/_mock/openapi.json", nil).text))
+	p := probe.New(t, mockserver.Config{Logger: slog.New(slog.DiscardHandler), Tokens: []mockserver.Token{{}, {Value: "two", AccountID: 2}}})
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(p.Get("/_mock/openapi.json").OK().Body))
 	require.NoError(t, err)
-	a := &agreement{probe: p, compiled: map[string]*jsonschema.Schema{}, excepted: map[string]int{}}
+	a := &agreement{Probe: p, compiled: map[string]*jsonschema.Schema{}, excepted: map[string]int{}}
 	compiler := jsonschema.NewCompiler()
 	require.NoError(t, compiler.AddResource("openapi.json", document))
 	for _, name := range []string{"Seed", "Fault"} {
@@ -134,17 +135,17 @@ func newAgreement(t *testing.T) *agreement {
 }
 
 // compare sends a body to an empty server, and reports whether the schema and the server agree about it.
-func (a *agreement) compare(name, body string) (agree, valid bool, got response) {
-	a.t.Helper()
+func (a *agreement) compare(name, body string) (agree, valid bool, got probe.Response) {
+	a.Helper()
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(body))
-	require.NoError(a.t, err)
+	require.NoError(a, err)
 	valid = a.compiled[name].Validate(value) == nil
 	a.Clear()
-	got = a.do("POST", map[string]string{"Seed": "/_mock/seed", "Fault": "/_mock/faults"}[name], body)
-	rejected := got.status == http.StatusUnprocessableEntity || got.status == http.StatusBadRequest
-	switch accepted := got.status/100 == 2; {
-	case valid && rejected && exceptionOf(got.text) != "":
-		a.excepted[exceptionOf(got.text)]++
+	got = a.Post(map[string]string{"Seed": "/_mock/seed", "Fault": "/_mock/faults"}[name], body)
+	rejected := got.Status == http.StatusUnprocessableEntity || got.Status == http.StatusBadRequest
+	switch accepted := got.Status/100 == 2; {
+	case valid && rejected && exceptionOf(got.Body) != "":
+		a.excepted[exceptionOf(got.Body)]++
 		return true, valid, got
 	case accepted:
 		a.accepted++
@@ -160,7 +161,7 @@ func TestSchemasAgree(t *testing.T) {
 	check := func(name, body string, want bool) {
 		t.Helper()
 		if agree, valid, got := a.compare(name, body); !agree || valid != want {
-			t.Errorf("%s %s\nthe server: %d %s\nthe schema: %t, want %t", name, body, got.status, got.text, valid, want)
+			t.Errorf("%s %s\nthe server: %d %s\nthe schema: %t, want %t", name, body, got.Status, got.Body, valid, want)
 		}
 	}
 	for _, row := range seedsAndFaults {
@@ -175,7 +176,7 @@ func TestRandomBodiesAgree(t *testing.T) {
 			a := newAgreement(t)
 			for body := range drafts(name, *bodies) {
 				if agree, valid, got := a.compare(name, body); !agree {
-					t.Errorf("%s\nthe server: %d %s\nthe schema: %t", body, got.status, got.text, valid)
+					t.Errorf("%s\nthe server: %d %s\nthe schema: %t", body, got.Status, got.Body, valid)
 				}
 			}
 			t.Logf("-agreement.seed %d: accepted %d, rejected %d, exceptions %v", *firstBody, a.accepted, a.rejected, a.excepted)

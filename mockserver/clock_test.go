@@ -17,19 +17,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 )
-
-func (p probe) advance(d time.Duration) {
-	p.t.Helper()
-	require.NoError(p.t, p.Advance(p.t.Context(), d))
-}
 
 // Advance runs pending work in order, each item at its scheduled time.
 func TestAdvanceInOrder(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
-	var p probe
+	var p probe.Probe
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -38,26 +34,26 @@ func TestAdvanceInOrder(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
-	p = newProbe(t, mockserver.Config{
+	p = probe.New(t, mockserver.Config{
 		Targets:       map[string]http.Handler{"app.test": h},
 		RetrySchedule: []time.Duration{30 * time.Minute, 60 * time.Minute},
 		Now:           time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC),
 		FreezeClock:   true,
 	})
 	hook := func(path string, event events.Name, more string) {
-		p.must("POST", "/webhooks", fmt.Sprintf(`{"url":"http://app.test/%s","events":[%q]%s}`, path, event, more))
+		p.Post("/webhooks", fmt.Sprintf(`{"url":"http://app.test/%s","events":[%q]%s}`, path, event, more)).OK()
 	}
 	hook("fails", events.NameSuppressedEmailAdded, "")
 	hook("limited", events.NameSuppressedEmailAdded, `,"rate_limit":1,"rate_limit_period":"hour"`)
 	hook("sent", events.NameCampaignSent, "")
-	list := p.list()
-	p.contact(list, "ada@example.org")
-	p.must("POST", p.campaign(list, `"subject":"S","text":"T"`)+"/schedule",
-		fmt.Sprintf(`{"scheduled_for":%d}`, p.Now().Add(45*time.Minute).Unix()))
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-	p.advance(0) // the first attempts
-	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
-	p.advance(2 * time.Hour)
+	list := p.List()
+	p.Contact(list, "ada@example.org")
+	p.Post(p.Campaign(list, `"subject":"S","text":"T"`)+"/schedule",
+		fmt.Sprintf(`{"scheduled_for":%d}`, p.Now().Add(45*time.Minute).Unix())).OK()
+	p.Post("/suppressed-emails", `{"email":"a@example.org"}`).OK()
+	p.MustAdvance(0) // the first attempts
+	p.Post("/suppressed-emails", `{"email":"b@example.org"}`).OK()
+	p.MustAdvance(2 * time.Hour)
 	slices.Sort(seen[:2]) // two webhooks deliver at the same time, in any order
 	slices.Sort(seen[2:4])
 	want := []string{
@@ -68,17 +64,17 @@ func TestAdvanceInOrder(t *testing.T) {
 }
 
 func TestAdvanceToNext(t *testing.T) {
-	h := &hookServer{status: func(int) int { return 500 }}
-	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
-	p.causeDelivery()
+	h := &probe.Receiver{Status: func(int) int { return 500 }}
+	p := probe.New(t, mockserver.Config{Targets: h.Targets(), FreezeClock: true})
+	p.CauseDelivery()
 	require.NoError(t, p.Wait(t.Context()))
 	for i, wait := range mockserver.DefaultRetrySchedule() {
 		clock := p.Clock()
 		if !strings.HasSuffix(clock.What, "(http://app.test/hook)") || clock.Next.Sub(p.Now()).Round(time.Second) != wait {
 			t.Errorf("next is %q at %v, want a delivery in %v", clock.What, clock.Next, wait)
 		}
-		if require.NoError(t, p.AdvanceToNext(t.Context())); len(h.times) != i+2 {
-			t.Errorf("%d attempts, want %d", len(h.times), i+2)
+		if require.NoError(t, p.AdvanceToNext(t.Context())); len(h.Times) != i+2 {
+			t.Errorf("%d attempts, want %d", len(h.Times), i+2)
 		}
 	}
 	if err := p.AdvanceToNext(t.Context()); err == nil || !strings.Contains(err.Error(), "no scheduled work") {
@@ -93,8 +89,8 @@ func TestAdvanceToNext(t *testing.T) {
 func TestAdvanceCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
-		p.causeDelivery()
+		p := probe.New(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
+		p.CauseDelivery()
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // two attempts take 20 s
 		defer cancel()
 		err := p.Advance(ctx, time.Hour)
@@ -110,24 +106,24 @@ func TestAdvanceCanceled(t *testing.T) {
 // Drain continues when another goroutine advances the clock, and fails when the clock is frozen.
 func TestDrainWithFrozenClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{status: func(int) int { return 500 }}
-		p := newProbe(t, mockserver.Config{Targets: h.targets()})
-		p.causeDelivery()
+		h := &probe.Receiver{Status: func(int) int { return 500 }}
+		p := probe.New(t, mockserver.Config{Targets: h.Targets()})
+		p.CauseDelivery()
 		start := time.Now()
 		drained := make(chan error)
 		go func() { drained <- p.Drain(t.Context()) }()
 		synctest.Wait()
-		p.advance(8 * time.Hour)
+		p.MustAdvance(8 * time.Hour)
 		if err := <-drained; err != nil || time.Since(start) != 0 {
 			t.Errorf("drained after %v: %v", time.Since(start), err)
 		}
-		p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+		p.Post("/suppressed-emails", `{"email":"b@example.org"}`).OK()
 		p.FreezeClock()
 		if err := p.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "the clock is frozen") {
 			t.Errorf("a frozen clock: %v", err)
 		}
-		if response := p.do("POST", "/_mock/wait", `{"drain":true}`); response.status != 409 || !strings.Contains(response.text, "the clock is frozen") {
-			t.Errorf("a frozen clock, over HTTP: %d %s, want 409", response.status, response.text)
+		if response := p.Post("/_mock/wait", `{"drain":true}`); response.Status != 409 || !strings.Contains(response.Body, "the clock is frozen") {
+			t.Errorf("a frozen clock, over HTTP: %d %s, want 409", response.Status, response.Body)
 		}
 		p.ResumeClock()
 		assert.NoError(t, p.Drain(t.Context()))
@@ -139,10 +135,10 @@ func TestResetClock(t *testing.T) {
 	day := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, cfg := range []mockserver.Config{{}, {Now: day}, {Now: day, FreezeClock: true}} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newProbe(t, cfg)
+			p := probe.New(t, cfg)
 			before := p.Clock()
-			for _, reset := range []func(){p.Reset, func() { p.must("DELETE", "/_mock/state", nil) }} {
-				p.advance(200 * time.Hour)
+			for _, reset := range []func(){p.Reset, func() { p.Delete("/_mock/state").OK() }} {
+				p.MustAdvance(200 * time.Hour)
 				p.FreezeClock()
 				if reset(); p.Clock() != before {
 					t.Errorf("%+v: after a reset: %+v, want %+v", cfg, p.Clock(), before)
@@ -154,7 +150,7 @@ func TestResetClock(t *testing.T) {
 				passed = 0
 			}
 			time.Sleep(time.Hour)
-			p.advance(200 * time.Hour)
+			p.MustAdvance(200 * time.Hour)
 			p.Reset()
 			if got := p.Now().Sub(baseline); got != passed {
 				t.Errorf("%+v: after a reset the clock shows %v after the baseline, want %v", cfg, got, passed)
@@ -166,14 +162,14 @@ func TestResetClock(t *testing.T) {
 // A snapshot contains the clock, so pending work has the same remaining time after a restore.
 func TestSnapshotClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{status: func(int) int { return 500 }}
-		p := newProbe(t, mockserver.Config{Targets: h.targets()})
-		p.causeDelivery()
-		p.advance(time.Hour)
-		before, running := p.Clock(), snapshotOf(t, p.Server)
+		h := &probe.Receiver{Status: func(int) int { return 500 }}
+		p := probe.New(t, mockserver.Config{Targets: h.Targets()})
+		p.CauseDelivery()
+		p.MustAdvance(time.Hour)
+		before, running := p.Clock(), p.State()
 		p.FreezeClock()
-		frozen := snapshotOf(t, p.Server)
-		made := len(h.times)
+		frozen := p.State()
+		made := len(h.Times)
 		p.Reset()
 		for name, state := range map[string]string{"running": running, "frozen": frozen} {
 			require.NoError(t, p.Restore(strings.NewReader(state)))
@@ -184,7 +180,7 @@ func TestSnapshotClock(t *testing.T) {
 			}
 		}
 		require.NoError(t, p.Wait(t.Context()))
-		assert.Len(t, h.times, made, "a restore made attempts before their time")
+		assert.Len(t, h.Times, made, "a restore made attempts before their time")
 		bad := strings.Replace(frozen, `"frozen_at": "2000`, `"frozen_at": "2700`, 1)
 		if err := p.Restore(strings.NewReader(bad)); err == nil || !strings.Contains(err.Error(), "clock: year must be") {
 			t.Errorf("a time out of range: %v", err)
@@ -194,30 +190,30 @@ func TestSnapshotClock(t *testing.T) {
 
 // A restore cancels the pending work of the replaced state.
 func TestRestoreCancelsPendingWork(t *testing.T) {
-	h := &hookServer{status: func(int) int { return 500 }}
-	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
-	p.advance(8 * time.Hour)
-	later := snapshotOf(t, p.Server)
+	h := &probe.Receiver{Status: func(int) int { return 500 }}
+	p := probe.New(t, mockserver.Config{Targets: h.Targets(), FreezeClock: true})
+	p.MustAdvance(8 * time.Hour)
+	later := p.State()
 	p.Reset()
-	p.causeDelivery()
-	p.advance(0)
+	p.CauseDelivery()
+	p.MustAdvance(0)
 	require.NoError(t, p.Restore(strings.NewReader(later)))
-	p.advance(24 * time.Hour)
-	assert.Len(t, h.times, 1, "attempts before the restore")
+	p.MustAdvance(24 * time.Hour)
+	assert.Len(t, h.Times, 1, "attempts before the restore")
 }
 
 // A reset ends an Advance in progress.
 func TestResetEndsAdvance(t *testing.T) {
 	reached, goOn := make(chan struct{}), make(chan struct{})
-	h := &hookServer{status: func(n int) int {
+	h := &probe.Receiver{Status: func(n int) int {
 		if n == 2 {
 			close(reached)
 			<-goOn
 		}
 		return 500
 	}}
-	p := newProbe(t, mockserver.Config{Targets: h.targets()})
-	p.causeDelivery()
+	p := probe.New(t, mockserver.Config{Targets: h.Targets()})
+	p.CauseDelivery()
 	ended := make(chan error)
 	go func() { ended <- p.Advance(t.Context(), 8*time.Hour) }()
 	select {
@@ -238,11 +234,11 @@ func TestResetEndsAdvance(t *testing.T) {
 // Requests are logged with their virtual time and their real duration.
 func TestRequestTimesAreVirtual(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newProbe(t, mockserver.Config{FreezeClock: true})
-		p.advance(365 * 24 * time.Hour)
+		p := probe.New(t, mockserver.Config{FreezeClock: true})
+		p.MustAdvance(365 * 24 * time.Hour)
 		const delay = 20 * time.Millisecond
-		p.inject(mockserver.Fault{Action: mockserver.FaultDelay, Delay: delay})
-		p.must("GET", "/lists", nil)
+		p.MustInject(mockserver.Fault{Action: mockserver.FaultDelay, Delay: delay})
+		p.Get("/lists").OK()
 		r := p.Requests()[0]
 		if !r.Time.Equal(p.Now()) || r.Duration != delay {
 			t.Errorf("a request at %v took %v, want %v at %v", r.Time, r.Duration, delay, p.Now())
@@ -259,20 +255,20 @@ func TestLookupLimit(t *testing.T) {
 		mockserver.LookupUnlimited:   "0s 200, 0s 200, 0s 200, 1h 200",
 		mockserver.LookupFixedWindow: "900ms 200, 100ms 200, 900ms 429, 100ms 200",
 	} {
-		p := newProbe(t, mockserver.Config{LookupLimit: limit, FreezeClock: true, Now: time.Unix(1_700_000_000, 0)})
-		path := "/v2/emails/" + p.email("ada@example.org")
+		p := probe.New(t, mockserver.Config{LookupLimit: limit, FreezeClock: true, Now: time.Unix(1_700_000_000, 0)})
+		path := "/v2/emails/" + p.Email("ada@example.org")
 		for lookup := range strings.SplitSeq(lookups, ", ") {
 			pause, status, _ := strings.Cut(lookup, " ")
 			d, err := time.ParseDuration(pause)
 			require.NoError(t, err)
-			p.advance(d)
-			response := p.do("GET", path, nil)
-			if fmt.Sprint(response.status) != status || response.status == 429 && response.header.Get("Retry-After") != "1" {
-				t.Errorf("%s %s: %d, Retry-After %q", limit, lookup, response.status, response.header.Get("Retry-After"))
+			p.MustAdvance(d)
+			response := p.Get(path)
+			if fmt.Sprint(response.Status) != status || response.Status == 429 && response.Header.Get("Retry-After") != "1" {
+				t.Errorf("%s %s: %d, Retry-After %q", limit, lookup, response.Status, response.Header.Get("Retry-After"))
 			}
 		}
 		require.NoError(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))
-		if got := p.do("GET", path, nil).status; got != http.StatusOK {
+		if got := p.Get(path).Status; got != http.StatusOK {
 			t.Errorf("%s: a year earlier: %d, want 200", limit, got)
 		}
 	}
@@ -280,75 +276,75 @@ func TestLookupLimit(t *testing.T) {
 
 // If the clock is set back, rate-limited deliveries are attempted immediately.
 func TestClockSetBackDuringRateLimit(t *testing.T) {
-	h := &hookServer{}
-	p := newProbe(t, mockserver.Config{Targets: h.targets()})
-	p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+	h := &probe.Receiver{}
+	p := probe.New(t, mockserver.Config{Targets: h.Targets()})
+	p.Post("/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`).OK()
+	p.Post("/suppressed-emails", `{"email":"a@example.org"}`).OK()
+	p.Post("/suppressed-emails", `{"email":"b@example.org"}`).OK()
 	require.NoError(t, p.Wait(t.Context()))
 	require.NoError(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	assert.NoError(t, p.Drain(ctx))
-	assert.Len(t, h.bodies, 2, "deliveries")
+	assert.Len(t, h.Bodies, 2, "deliveries")
 }
 
 // timestamp matches a snapshot field that contains a time in UTC.
 var timestamp = regexp.MustCompile(`(": ")(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)"`)
 
 // waiting returns a server with its clock set to a local time. A retry and a scheduled campaign are pending.
-func waiting(t *testing.T) probe {
+func waiting(t *testing.T) probe.Probe {
 	t.Helper()
 	fails := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	p := populated(t, mockserver.Config{
-		Targets: map[string]http.Handler{"app.test": receiver()["app.test"], "fails.test": fails},
+		Targets: map[string]http.Handler{"app.test": new(probe.Receiver).Targets()["app.test"], "fails.test": fails},
 	})
 	p.FreezeClock()
 	require.NoError(t, p.SetNow(time.Date(2026, 3, 4, 10, 0, 0, 0, time.Local)))
-	p.must("POST", "/webhooks", map[string]any{"url": "http://fails.test/", "events": []events.Name{events.NameSuppressedEmailAdded}})
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-	list := p.list()
-	p.must("POST", p.campaign(list, `"subject":"S","text":"T"`)+"/schedule",
-		map[string]any{"scheduled_for": p.Now().Add(7 * time.Second).Unix()})
+	p.Post("/webhooks", map[string]any{"url": "http://fails.test/", "events": []events.Name{events.NameSuppressedEmailAdded}}).OK()
+	p.Post("/suppressed-emails", `{"email":"a@example.org"}`).OK()
+	list := p.List()
+	p.Post(p.Campaign(list, `"subject":"S","text":"T"`)+"/schedule",
+		map[string]any{"scheduled_for": p.Now().Add(7 * time.Second).Unix()}).OK()
 	require.NoError(t, p.Wait(t.Context()))
 	return p
 }
 
 // wantUTC fails the test if a record of the server has a local time.
-func (p probe) wantUTC(when string) {
-	p.t.Helper()
+func wantUTC(p probe.Probe, when string) {
+	p.Helper()
 	for name, records := range map[string]any{
 		"Now": p.Now(), "Clock": p.Clock(), "Requests": p.Requests(), "Outbox": p.Outbox(), "Deliveries": p.Deliveries(), "Events": p.Events(),
 	} {
 		text := fmt.Sprintf("%+v", records)
-		assert.NotContains(p.t, text, " local", "%s: %s contains a local time", when, name)
-		assert.Contains(p.t, text, " UTC", "%s: %s contains no time", when, name)
+		assert.NotContains(p, text, " local", "%s: %s contains a local time", when, name)
+		assert.Contains(p, text, " UTC", "%s: %s contains no time", when, name)
 	}
-	if text := local(snapshotOf(p.t.(*testing.T), p.Server)); text != "" {
-		p.t.Errorf("%s: the snapshot contains …%s, want UTC", when, text)
+	if text := probe.LocalTime(p.State()); text != "" {
+		p.Errorf("%s: the snapshot contains …%s, want UTC", when, text)
 	}
 }
 
 // All times of the mock server are in UTC, even if a caller or a snapshot contains times in another zone.
 func TestTimesAreUTC(t *testing.T) {
 	p := waiting(t)
-	p.wantUTC("waiting")
+	wantUTC(p, "waiting")
 	for what := ""; !strings.HasPrefix(what, "campaign"); {
 		what = p.Clock().What
 		require.NoError(t, p.AdvanceToNext(t.Context()))
-		p.wantUTC(what)
+		wantUTC(p, what)
 	}
 	require.NoError(t, p.AdvanceTo(t.Context(), p.Now().Local().Add(time.Hour)))
-	p.wantUTC("an hour later")
-	q := newProbe(t, mockserver.Config{})
-	require.NoError(t, q.Restore(strings.NewReader(timestamp.ReplaceAllStringFunc(snapshotOf(t, p.Server), func(field string) string {
+	wantUTC(p, "an hour later")
+	q := probe.New(t, mockserver.Config{})
+	require.NoError(t, q.Restore(strings.NewReader(timestamp.ReplaceAllStringFunc(p.State(), func(field string) string {
 		parts := timestamp.FindStringSubmatch(field)
 		at, err := time.Parse(time.RFC3339Nano, parts[2])
 		require.NoError(t, err)
 		return parts[1] + at.Local().Format(time.RFC3339Nano) + `"`
 	}))))
-	_ = q.do("GET", "/lists", nil) // a request to log
-	q.wantUTC("restored from times with offsets")
+	_ = q.Get("/lists") // a request to log
+	wantUTC(q, "restored from times with offsets")
 	for _, start := range []time.Time{time.Date(1900, 1, 1, 0, 0, 0, 0, time.Local), time.Date(2026, 3, 4, 0, 0, 0, 0, time.Local)} {
 		srv := mockserver.New(mockserver.Config{Now: start, FreezeClock: true})
 		if now := srv.Now(); now.Location() != time.UTC {
@@ -359,7 +355,7 @@ func TestTimesAreUTC(t *testing.T) {
 }
 
 func TestClockRange(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
+	p := probe.New(t, mockserver.Config{})
 	for want, err := range map[string]error{
 		"time must not be in the past": p.Advance(t.Context(), -1),
 		"must not be in the past":      p.AdvanceTo(t.Context(), p.Now().Add(-time.Hour)),

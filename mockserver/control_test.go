@@ -12,61 +12,59 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/check"
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
 )
 
 // controlled is a server with a webhook and a list. One email was sent to a contact of the list.
 type controlled struct {
-	probe
+	probe.Probe
 	list, contact, email, hook string
 }
 
 func newControlled(t *testing.T) controlled {
 	receiver := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
-	p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{
+	p := probe.New(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{
 		"app.test": receiver, "127.0.0.1:9000": receiver,
 	}})
-	c := controlled{probe: p}
-	c.hook = p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Bounced",`+
-		`"Email.Opened"]}`).id("webhook_id")
-	c.list = p.list()
-	c.contact = p.contact(c.list, "ada@example.org")
-	c.email = p.email("ada@example.org")
+	c := controlled{Probe: p}
+	c.hook = p.Post("/webhooks", `{"url":"http://app.test/hook","events":["Email.Bounced","Email.Opened"]}`).OK().Text("webhook_id")
+	c.list = p.List()
+	c.contact = p.Contact(c.list, "ada@example.org")
+	c.email = p.Email("ada@example.org")
 	return c
 }
 
 // ids returns the ids of a list route.
 func (c controlled) ids(path string) string {
-	c.t.Helper()
-	ids := []string{}
-	for _, record := range c.must("GET", path, nil).object["data"].([]any) {
-		ids = append(ids, record.(map[string]any)["id"].(string))
-	}
-	return strings.Join(ids, " ")
+	c.Helper()
+	return strings.Join(c.Get(path).Column("id"), " ")
 }
 
 // A request with an invalid token is logged with its operation, and the error states the cause.
 func TestControlRequestsWithInvalidToken(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
+	p := probe.New(t, mockserver.Config{})
 	for header, want := range map[string]string{
 		"":                      "the Authorization header is missing",
 		"Basic b25lOg==":        "the Authorization header must have the form",
 		"Bearer":                "the Authorization header must have the form",
 		"Bearer a wrong secret": "the access token is missing or unknown",
 	} {
-		p.must("DELETE", "/_mock/state", nil)
+		p.Delete("/_mock/state").OK()
 		req := rawhttp.NewRequest(t, "GET", p.URL()+"/lists/7/contacts", "", "")
 		req.Header["Authorization"] = []string{header}
-		if response := p.send(req); response.status != 401 || !strings.Contains(response.text, want) || strings.Contains(response.text, "wrong secret") {
-			t.Errorf("%q: %d %s, want 401: %s", header, response.status, response.text, want)
+		if response := p.Send(req); response.Status != 401 || !strings.Contains(response.Body, want) || strings.Contains(response.Body, "wrong secret") {
+			t.Errorf("%q: %d %s, want 401: %s", header, response.Status, response.Body, want)
 		}
 		r := p.Requests()[0]
-		if response := p.must("GET", "/_mock/requests/"+r.ID, nil); r.Operation != "listContacts" || r.Status != 401 || response.object["closest"] != nil {
-			t.Errorf("%q: %s, want listContacts and no similar operation", header, response.text)
+		if response := p.Get("/_mock/requests/" + r.ID).OK(); r.Operation != "listContacts" || r.Status != 401 || response.Field("closest") != nil {
+			t.Errorf("%q: %s, want listContacts and no similar operation", header, response.Body)
 		}
 	}
-	p.as("wrong").do("GET", "/nothing", nil)
+	p.As("wrong").Get("/nothing")
 	if r := p.Requests(); r[len(r)-1].Operation != "" {
 		t.Errorf("an unknown path is logged with the operation %s", r[len(r)-1].Operation)
 	}
@@ -74,7 +72,7 @@ func TestControlRequestsWithInvalidToken(t *testing.T) {
 
 func TestControlRedirectsToSlash(t *testing.T) {
 	w := httptest.NewRecorder()
-	newProbe(t, mockserver.Config{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/_mock?token=x", nil))
+	probe.New(t, mockserver.Config{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/_mock?token=x", nil))
 	if to := w.Header().Get("Location"); w.Code != http.StatusPermanentRedirect || to != "_mock/?token=x" {
 		t.Errorf("%d to %s, want 308 to /_mock/?token=x", w.Code, to)
 	}
@@ -92,7 +90,7 @@ func TestConsole(t *testing.T) {
 		"without a console": {nil, "/", "text/html", http.StatusUnauthorized},
 		"file":              {http.RedirectHandler("/", http.StatusTeapot), "/_mock/app.js", "*/*", http.StatusTeapot},
 	} {
-		p := newProbe(t, mockserver.Config{Console: tt.console})
+		p := probe.New(t, mockserver.Config{Console: tt.console})
 		req := rawhttp.NewRequest(t, "GET", "http://127.0.0.1"+tt.path, "", "")
 		req.Header.Set("Accept", tt.accept)
 		rec := httptest.NewRecorder()
@@ -105,17 +103,18 @@ func TestConsole(t *testing.T) {
 
 // changeReader reads the stream of changes as server-sent events.
 type changeReader struct {
-	t     *testing.T
+	testing.TB
+
 	lines *bufio.Scanner
 }
 
-func (p probe) stream(t *testing.T, client *http.Client) changeReader {
-	t.Helper()
-	res, err := client.Do(rawhttp.NewRequest(t, "GET", p.URL()+"/_mock/stream", "", ""))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = res.Body.Close() })
-	require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"), "the stream")
-	return changeReader{t, bufio.NewScanner(res.Body)}
+func streamOf(p probe.Probe, client *http.Client) changeReader {
+	p.Helper()
+	res, err := client.Do(rawhttp.NewRequest(p, "GET", p.URL()+"/_mock/stream", "", ""))
+	require.NoError(p, err)
+	p.Cleanup(func() { _ = res.Body.Close() })
+	require.Equal(p, "text/event-stream", res.Header.Get("Content-Type"), "the stream")
+	return changeReader{p, bufio.NewScanner(res.Body)}
 }
 
 // next returns the name and data of the next event, or empty strings at the end.
@@ -135,17 +134,17 @@ func (l changeReader) next() (name, data string) {
 
 // until returns the record of the next change of the given kind.
 func (l changeReader) until(kind string) map[string]any {
-	l.t.Helper()
+	l.Helper()
 	for {
 		name, data := l.next()
 		if name == "" {
-			l.t.Fatalf("the stream ended before a change of a %s", kind)
+			l.Fatalf("the stream ended before a change of a %s", kind)
 		}
 		var c struct {
 			Kind   string
 			Record map[string]any
 		}
-		require.NoError(l.t, json.Unmarshal([]byte(data), &c), data)
+		require.NoError(l, json.Unmarshal([]byte(data), &c), data)
 		if c.Kind == kind {
 			return c.Record
 		}
@@ -155,17 +154,17 @@ func (l changeReader) until(kind string) map[string]any {
 func TestControlStream(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{RecordEvents: true, RetrySchedule: []time.Duration{time.Hour}})
 	t.Cleanup(srv.Close)
-	p := probe{srv, t, srv.Token()}
+	p := probe.Of(t, srv)
 	for _, via := range []struct {
 		name   string
 		client *http.Client
 	}{{"socket", http.DefaultClient}, {"in process", &http.Client{Transport: srv.Transport()}}} {
 		t.Run(via.name, func(t *testing.T) {
-			stream := p.stream(t, via.client)
+			stream := streamOf(p, via.client)
 			if name, data := stream.next(); name != "hello" || !strings.Contains(data, `"seq":`) {
 				t.Fatalf("the stream begins with %s %s, want hello with a seq", name, data)
 			}
-			id := p.email("a@example.org")
+			id := p.Email("a@example.org")
 			if r := stream.until("message"); r["id"] != id || r["html"] != nil {
 				t.Errorf("a message: %v, want %s without its parts", r, id)
 			}
@@ -180,7 +179,7 @@ func TestControlStream(t *testing.T) {
 			if r := stream.until("event"); r["event"] != "Email.Opened" || r["body"] != nil {
 				t.Errorf("an event: %v, want Email.Opened without its body", r)
 			}
-			if _, err := p.SendEventTo("http://127.0.0.1:1/", parsedSecret(t, "s"), []byte("{}")); err != nil {
+			if _, err := p.SendEventTo("http://127.0.0.1:1/", check.Need(webhook.ParseSecret("s", ""))(t), []byte("{}")); err != nil {
 				t.Fatal(err)
 			}
 			for _, state := range []string{"queued", "delivering", "failed"} {
@@ -188,7 +187,7 @@ func TestControlStream(t *testing.T) {
 					t.Errorf("a delivery: %v, want it %s", r, state)
 				}
 			}
-			p.inject(mockserver.Fault{Action: mockserver.FaultReset})
+			p.MustInject(mockserver.Fault{Action: mockserver.FaultReset})
 			stream.until("fault")
 			p.Reset()
 			stream.until("state")
@@ -204,7 +203,7 @@ func TestControlStreamShutdown(t *testing.T) {
 	} {
 		srv := mockserver.Start(mockserver.Config{})
 		t.Cleanup(srv.Close)
-		stream := probe{srv, t, srv.Token()}.stream(t, http.DefaultClient)
+		stream := streamOf(probe.Of(t, srv), http.DefaultClient)
 		stream.next()
 		require.NoError(t, stop(srv))
 		if event, data := stream.next(); event != "" {

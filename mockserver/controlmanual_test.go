@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 )
@@ -33,13 +34,13 @@ func TestManualExamples(t *testing.T) {
 	for _, example := range examples {
 		t.Run(example[0], func(t *testing.T) {
 			c := newControlled(t)
-			c.must("POST", "/_mock/outbox/"+c.email+"/bounce", nil)
-			c.must("POST", "/_mock/faults", `{"action":"status","operation":"listTags"}`)
+			c.Post("/_mock/outbox/"+c.email+"/bounce", nil).OK()
+			c.Post("/_mock/faults", `{"action":"status","operation":"listTags"}`).OK()
 			method, path, body := example[1], c.filled(example[2]), c.filled(example[3])
 			if method == "" {
 				method = map[bool]string{true: "GET", false: "POST"}[body == ""]
 			}
-			c.must("POST", "/_mock/wait", nil)
+			c.Post("/_mock/wait", nil).OK()
 			c.makes(doc, method, path, body)
 		})
 	}
@@ -47,23 +48,23 @@ func TestManualExamples(t *testing.T) {
 
 // filled replaces placeholders such as $ID.
 func (c controlled) filled(text string) string {
-	c.t.Helper()
+	c.Helper()
 	if text == "@snapshot.json" {
-		return c.must("GET", "/_mock/state", nil).text
+		return c.Get("/_mock/state").OK().Body
 	}
 	if strings.Contains(text, "$CONFIRMATION") {
-		c.must("POST", c.list+"/contacts?send_double_opt_in=true", `{"email":"new@example.org"}`)
+		c.Post(c.list+"/contacts?send_double_opt_in=true", `{"email":"new@example.org"}`).OK()
 		return strings.ReplaceAll(text, "$CONFIRMATION", c.ids("/_mock/outbox?to=new@example.org"))
 	}
 	resource, _, _ := strings.Cut(text, "/")
 	if resource == "templates" {
-		return strings.ReplaceAll(text, "$ID", c.must("POST", "/templates", `{"name":"Welcome","content":{"html":"{{name}}"}}`).id("template_id"))
+		return strings.ReplaceAll(text, "$ID", c.Post("/templates", `{"name":"Welcome","content":{"html":"{{name}}"}}`).OK().Text("template_id"))
 	}
 	switch {
 	case resource == "campaigns":
-		return strings.ReplaceAll(text, "$ID", c.must("POST", "/campaigns", `{"name":"May","content":{"html":"{{name}}"}}`).id("campaign_id"))
+		return strings.ReplaceAll(text, "$ID", c.Post("/campaigns", `{"name":"May","content":{"html":"{{name}}"}}`).OK().Text("campaign_id"))
 	case strings.HasSuffix(text, "/restore"):
-		c.must("DELETE", "/_mock/outbox/"+c.email, nil)
+		c.Delete("/_mock/outbox/" + c.email).OK()
 	}
 	id := map[string]string{
 		"outbox": c.email, "lists": strings.TrimPrefix(c.list, "/lists/"), "events": "evt-1", "deliveries": "dlv-1", "requests": "req-00000001", "faults": "fault-1",
@@ -73,14 +74,14 @@ func (c controlled) filled(text string) string {
 
 // makes calls a control route and validates the response.
 func (c controlled) makes(doc *openapi3.T, method, path, body string) {
-	c.t.Helper()
-	req := rawhttp.NewRequest(c.t, method, c.URL()+"/_mock/"+path, "", body)
+	c.Helper()
+	req := rawhttp.NewRequest(c, method, c.URL()+"/_mock/"+path, "", body)
 	res, err := c.HTTPClient().Do(req) // not exchange, because a stream does not end
-	require.NoError(c.t, err)
+	require.NoError(c, err)
 	defer res.Body.Close()
 	if res.StatusCode/100 != 2 {
 		text, _ := io.ReadAll(res.Body)
-		c.t.Fatalf("got %s %s, want a success", res.Status, text)
+		c.Fatalf("got %s %s, want a success", res.Status, text)
 	}
 	if strings.HasPrefix(path, "accounts/") {
 		return // openapi.yaml describes this response
@@ -88,18 +89,18 @@ func (c controlled) makes(doc *openapi3.T, method, path, body string) {
 	media, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	op := operationAt(doc, method, req.URL.Path)
 	if op == nil {
-		c.t.Fatalf("the document has no %s %s", method, req.URL.Path)
+		c.Fatalf("the document has no %s %s", method, req.URL.Path)
 	}
 	declared := op.Responses.Status(res.StatusCode)
 	if declared == nil || media != "" && declared.Value.Content.Get(media) == nil {
-		c.t.Fatalf("the document does not describe %d %s", res.StatusCode, media)
+		c.Fatalf("the document does not describe %d %s", res.StatusCode, media)
 	}
 	if media != "application/json" || declared.Value.Content.Get(media).Schema == nil {
 		return
 	}
 	var value any
-	require.NoError(c.t, json.NewDecoder(res.Body).Decode(&value))
-	assert.NoError(c.t, declared.Value.Content.Get(media).Schema.Value.VisitJSON(value))
+	require.NoError(c, json.NewDecoder(res.Body).Decode(&value))
+	assert.NoError(c, declared.Value.Content.Get(media).Schema.Value.VisitJSON(value))
 }
 
 func operationAt(doc *openapi3.T, method, path string) *openapi3.Operation {
@@ -118,7 +119,7 @@ func operationAt(doc *openapi3.T, method, path string) *openapi3.Operation {
 // controlDocument returns /_mock/openapi.json, changed so that its objects reject additional fields.
 func controlDocument(t *testing.T) *openapi3.T {
 	t.Helper()
-	text := newProbe(t, mockserver.Config{}).must("GET", "/_mock/openapi.json", nil).text
+	text := probe.New(t, mockserver.Config{}).Get("/_mock/openapi.json").OK().Body
 	text = strings.ReplaceAll(text, `"additionalProperties":false,`, "") // the next line adds it to each object
 	text = strings.ReplaceAll(text, `"type":"object"`, `"type":"object","additionalProperties":false`)
 	doc, err := openapi3.NewLoader().LoadFromData([]byte(text))

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -15,65 +14,30 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
-	"example.com/emailplatform/webhook"
 )
-
-// hookServer is a receiver that records deliveries with their times.
-type hookServer struct {
-	mu     sync.Mutex
-	status func(n int) int // status code of the nth response, from 0
-	times  []time.Time
-	bodies []string
-	sigs   []string
-}
-
-func (h *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	h.mu.Lock()
-	n := len(h.times)
-	h.times = append(h.times, time.Now())
-	h.bodies = append(h.bodies, string(body))
-	h.sigs = append(h.sigs, r.Header.Get(webhook.DefaultSignatureHeader))
-	h.mu.Unlock()
-	if h.status != nil {
-		w.WriteHeader(h.status(n))
-	}
-}
-
-func (h *hookServer) targets() map[string]http.Handler { return map[string]http.Handler{"app.test": h} }
-
-// since returns the times of the deliveries, relative to start.
-func (h *hookServer) since(start time.Time) []time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var out []time.Duration
-	for _, t := range h.times {
-		out = append(out, t.Sub(start))
-	}
-	return out
-}
 
 // A rate limit may exceed the int of a 32-bit machine.
 func TestRateLimitOver32Bits(t *testing.T) {
-	h := &hookServer{}
-	p := newProbe(t, mockserver.Config{Targets: h.targets()})
-	p.must("POST", "/webhooks", map[string]any{
+	h := &probe.Receiver{}
+	p := probe.New(t, mockserver.Config{Targets: h.Targets()})
+	p.Post("/webhooks", map[string]any{
 		"url": "http://app.test/", "events": []events.Name{events.NameSuppressedEmailAdded}, "rate_limit": int64(1<<32 - 1),
-	})
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	}).OK()
+	p.Post("/suppressed-emails", `{"email":"a@example.org"}`).OK()
 	require.NoError(t, p.Wait(t.Context()))
-	require.NoError(t, p.Restore(strings.NewReader(snapshotOf(t, p.Server))))
-	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+	require.NoError(t, p.Restore(strings.NewReader(p.State())))
+	p.Post("/suppressed-emails", `{"email":"b@example.org"}`).OK()
 	require.NoError(t, p.Wait(t.Context()))
-	assert.Len(t, h.bodies, 2, "deliveries")
+	assert.Len(t, h.Bodies, 2, "deliveries")
 }
 
 func TestRedeliver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{status: func(n int) int { return []int{200, 500, 200}[n] }}
-		p := newProbe(t, mockserver.Config{Targets: h.targets()})
-		p.causeDelivery()
+		h := &probe.Receiver{Status: func(n int) int { return []int{200, 500, 200}[n] }}
+		p := probe.New(t, mockserver.Config{Targets: h.Targets()})
+		p.CauseDelivery()
 		require.NoError(t, p.Wait(t.Context()))
 		require.NoError(t, p.Redeliver("dlv-1"))
 		require.NoError(t, p.Drain(t.Context()))
@@ -81,7 +45,7 @@ func TestRedeliver(t *testing.T) {
 		if a := d.Attempts; d.State != mockserver.DeliveryDelivered || len(a) != 3 || a[0].Manual || !a[1].Manual || a[2].Manual {
 			t.Errorf("got %s after %+v, want delivered, and only the second attempt manual", d.State, a)
 		}
-		if len(h.bodies) != 3 || h.bodies[1] != h.bodies[0] || h.sigs[1] != h.sigs[0] {
+		if len(h.Bodies) != 3 || h.Bodies[1] != h.Bodies[0] || h.Signatures[1] != h.Signatures[0] {
 			t.Error("the bytes differ")
 		}
 		assert.Error(t, p.Redeliver("dlv-99"), "Redeliver accepts an unknown delivery")
@@ -94,10 +58,10 @@ func TestDeliveryConcurrency(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var started atomic.Int64
 			hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { started.Add(1); <-r.Context().Done() })
-			p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}, DeliveryConcurrency: given})
-			p.webhook(events.NameSuppressedEmailAdded)
+			p := probe.New(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}, DeliveryConcurrency: given})
+			p.Webhook(events.NameSuppressedEmailAdded)
 			for i := range 12 {
-				p.must("POST", "/suppressed-emails", fmt.Sprintf(`{"email":"a%d@example.org"}`, i))
+				p.Post("/suppressed-emails", fmt.Sprintf(`{"email":"a%d@example.org"}`, i)).OK()
 			}
 			synctest.Wait()
 			if got := int(started.Load()); got != want {
@@ -128,14 +92,14 @@ func TestIncompleteResponse(t *testing.T) {
 				}
 				panic(http.ErrAbortHandler)
 			})
-			p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": begin}, AttemptTimeout: 1500 * time.Millisecond})
-			p.causeDelivery()
+			p := probe.New(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": begin}, AttemptTimeout: 1500 * time.Millisecond})
+			p.CauseDelivery()
 			require.NoError(t, p.Wait(t.Context()))
 			d := p.Deliveries()[0]
 			if a := d.Attempts[0]; d.State != want.state || a.Status != 200 || a.Error != want.error || a.Response != "recei" {
 				t.Errorf("hangs %v: %s after %+v, want %+v", hangs, d.State, a, want)
 			}
-			if got := p.overview("").Failed; got != want.failed {
+			if got := p.Get("/_mock/overview").Int("failed"); got != want.failed {
 				t.Errorf("hangs %v: %d attempts failed, want %d", hangs, got, want.failed)
 			}
 		})
@@ -145,20 +109,20 @@ func TestIncompleteResponse(t *testing.T) {
 // A retry does not wait for another delivery.
 func TestRetryDuringOtherDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{status: func(n int) int {
+		h := &probe.Receiver{Status: func(n int) int {
 			if n == 0 {
 				return http.StatusInternalServerError
 			}
 			time.Sleep(9 * time.Second)
 			return http.StatusOK
 		}}
-		p := newProbe(t, mockserver.Config{Targets: h.targets(), DeliveryConcurrency: 2})
-		p.webhook(events.NameSuppressedEmailAdded)
+		p := probe.New(t, mockserver.Config{Targets: h.Targets(), DeliveryConcurrency: 2})
+		p.Webhook(events.NameSuppressedEmailAdded)
 		start := time.Now()
-		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		p.Post("/suppressed-emails", `{"email":"a@example.org"}`).OK()
 		synctest.Wait()
-		p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+		p.Post("/suppressed-emails", `{"email":"b@example.org"}`).OK()
 		require.NoError(t, p.Drain(t.Context()))
-		assert.Equal(t, []time.Duration{0, 0, time.Second}, h.since(start), "attempts at")
+		assert.Equal(t, []time.Duration{0, 0, time.Second}, h.Since(start), "attempts at")
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/internal/fault"
@@ -32,7 +33,7 @@ var errConnReset = map[bool]syscall.Errno{
 
 // faultyPlatform is a server with an HTTP client that uses a socket or runs in process.
 type faultyPlatform struct {
-	probe
+	probe.Probe
 
 	http *http.Client
 }
@@ -44,12 +45,12 @@ func onEachTransport(t *testing.T, test func(p faultyPlatform)) {
 		t.Cleanup(srv.Close)
 		// Each request uses a new connection, because net/http retries a GET if a reused connection is lost.
 		transport := &http.Transport{DisableKeepAlives: true}
-		test(faultyPlatform{probe{srv, t, srv.Token()}, noRedirects(transport)})
+		test(faultyPlatform{probe.Of(t, srv), noRedirects(transport)})
 	})
 	t.Run("in process", func(t *testing.T) {
 		srv := mockserver.New(mockserver.Config{FaultSeed: 7})
 		t.Cleanup(srv.Close)
-		test(faultyPlatform{probe{srv, t, srv.Token()}, noRedirects(srv.Transport())})
+		test(faultyPlatform{probe.Of(t, srv), noRedirects(srv.Transport())})
 	})
 }
 
@@ -62,8 +63,8 @@ func noRedirects(via http.RoundTripper) *http.Client {
 
 // try sends a request and returns the response with the part of the body that arrived.
 func (p faultyPlatform) try(ctx context.Context, method, path, body string) (*http.Response, string, error) {
-	p.t.Helper()
-	return rawhttp.Do(p.http, rawhttp.NewRequest(p.t, method, p.URL()+path, p.token, body).WithContext(ctx))
+	p.Helper()
+	return rawhttp.Do(p.http, p.Request(method, path, body).WithContext(ctx))
 }
 
 // acted reports whether the server has created the list, without a request.
@@ -73,7 +74,7 @@ func (p faultyPlatform) acted() bool {
 }
 
 func (p faultyPlatform) until(done func() bool) {
-	for !done() && p.t.Context().Err() == nil {
+	for !done() && p.Context().Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -109,28 +110,28 @@ func TestFaultResponses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachTransport(t, func(p faultyPlatform) {
-				p.inject(tt.fault)
-				res, body, err := p.try(p.t.Context(), http.MethodPost, "/lists", newList)
-				require.NoError(p.t, err)
+				p.MustInject(tt.fault)
+				res, body, err := p.try(p.Context(), http.MethodPost, "/lists", newList)
+				require.NoError(p, err)
 				name, value, _ := strings.Cut(tt.header, ": ")
 				if res.StatusCode != tt.status || res.Header.Get(name) != value || !strings.Contains(body, tt.contains) {
-					p.t.Errorf("got %d %v %.100s, want %d, %q and %q", res.StatusCode, res.Header, body, tt.status, tt.header,
+					p.Errorf("got %d %v %.100s, want %d, %q and %q", res.StatusCode, res.Header, body, tt.status, tt.header,
 						tt.contains)
 				}
 				if res.Header.Get("X-Request-Id") == "" {
-					p.t.Error("no X-Request-Id")
+					p.Error("no X-Request-Id")
 				}
 				if tt.status == http.StatusNoContent && body != "" {
-					p.t.Errorf("a response without a body contains %q", body)
+					p.Errorf("a response without a body contains %q", body)
 				}
 				if size := tt.fault.Size; size != 0 && int64(len(body)) != size {
-					p.t.Errorf("%d bytes, want %d", len(body), size)
+					p.Errorf("%d bytes, want %d", len(body), size)
 				}
 				log := p.Requests()[0]
 				if log.Status != tt.status || log.Fault != "fault-1" || tt.status >= 400 && string(log.Response) != body {
-					p.t.Errorf("logged as %+v, want %d by fault-1 with %s", log, tt.status, body)
+					p.Errorf("logged as %+v, want %d by fault-1 with %s", log, tt.status, body)
 				}
-				assert.Equal(p.t, tt.status == 201 || tt.fault.AfterProcessing, p.acted(), "processed")
+				assert.Equal(p, tt.status == 201 || tt.fault.AfterProcessing, p.acted(), "processed")
 			})
 		})
 	}
@@ -153,8 +154,8 @@ func TestFaultLostConnection(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachTransport(t, func(p faultyPlatform) {
-				p.inject(tt.fault)
-				ctx, cancel := context.WithCancel(p.t.Context())
+				p.MustInject(tt.fault)
+				ctx, cancel := context.WithCancel(p.Context())
 				defer cancel()
 				if tt.want[0] == context.Canceled {
 					go func() {
@@ -165,13 +166,13 @@ func TestFaultLostConnection(t *testing.T) {
 				res, body, err := p.try(ctx, http.MethodPost, "/lists", newList)
 				p.until(func() bool { return len(p.Requests()) > 0 }) // the server has logged the request
 				if !slices.ContainsFunc(tt.want, func(want error) bool { return errors.Is(err, want) }) {
-					p.t.Errorf("got %v, want one of %v", err, tt.want)
+					p.Errorf("got %v, want one of %v", err, tt.want)
 				}
 				if tt.fault.Action == mockserver.FaultTruncate && (!strings.HasPrefix(body, `{"`) || res.Header.Get("Content-Type") != "application/json") {
-					p.t.Errorf("half of the response is %q with %v, want the beginning of JSON", body, res.Header)
+					p.Errorf("half of the response is %q with %v, want the beginning of JSON", body, res.Header)
 				}
 				if acted := p.acted(); acted != tt.acted {
-					p.t.Errorf("acted: %v, want %v", acted, tt.acted)
+					p.Errorf("acted: %v, want %v", acted, tt.acted)
 				}
 			})
 		})
@@ -180,50 +181,50 @@ func TestFaultLostConnection(t *testing.T) {
 
 func TestFaultHangShutdown(t *testing.T) {
 	onEachTransport(t, func(p faultyPlatform) {
-		p.inject(mockserver.Fault{Action: mockserver.FaultHang})
+		p.MustInject(mockserver.Fault{Action: mockserver.FaultHang})
 		done := make(chan error, 1)
 		go func() {
-			_, _, err := p.try(context.WithoutCancel(p.t.Context()), http.MethodPost, "/lists", newList)
+			_, _, err := p.try(context.WithoutCancel(p.Context()), http.MethodPost, "/lists", newList)
 			done <- err
 		}()
 		p.until(func() bool { return p.Faults()[0].Applied > 0 })
 		p.Close()
-		assert.Error(p.t, <-done, "the request got a response")
+		assert.Error(p, <-done, "the request got a response")
 	})
 }
 
 // A rule that is removed, disabled or replaced releases the requests and attempts that it delays or does not respond to.
 func TestFaultReleased(t *testing.T) {
 	hang, late := mockserver.Fault{Action: mockserver.FaultHang}, mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Hour}
-	for name, release := range map[string]func(p probe) error{
-		"removed":  func(p probe) error { return p.RemoveFault("fault-1") },
-		"disabled": func(p probe) error { return p.EnableFault("fault-1", false) },
-		"replaced": func(p probe) error {
-			p.must("PUT", "/_mock/faults/fault-1", `{"action":"status","operation":"getList"}`)
+	for name, release := range map[string]func(p probe.Probe) error{
+		"removed":  func(p probe.Probe) error { return p.RemoveFault("fault-1") },
+		"disabled": func(p probe.Probe) error { return p.EnableFault("fault-1", false) },
+		"replaced": func(p probe.Probe) error {
+			p.Do("PUT", "/_mock/faults/fault-1", `{"action":"status","operation":"getList"}`).OK()
 			return nil
 		},
-		"reset": func(p probe) error { p.Reset(); return nil },
+		"reset": func(p probe.Probe) error { p.Reset(); return nil },
 	} {
 		for _, f := range []mockserver.Fault{hang, late} {
 			onEachTransport(t, func(p faultyPlatform) {
-				p.inject(f)
+				p.MustInject(f)
 				done := make(chan error, 1)
 				go func() {
-					_, _, err := p.try(p.t.Context(), http.MethodPost, "/lists", newList)
+					_, _, err := p.try(p.Context(), http.MethodPost, "/lists", newList)
 					done <- err
 				}()
 				p.until(func() bool { return p.Faults()[0].Applied > 0 })
-				require.NoError(p.t, release(p.probe))
-				assert.Equal(p.t, f.Action == mockserver.FaultHang, <-done != nil, "%s: the request is lost", name)
+				require.NoError(p, release(p.Probe))
+				assert.Equal(p, f.Action == mockserver.FaultHang, <-done != nil, "%s: the request is lost", name)
 			})
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{}
-		p := newProbe(t, mockserver.Config{Targets: h.targets()})
-		p.webhook("SuppressedEmail.Added")
-		p.inject(mockserver.Fault{Action: mockserver.FaultHang, Event: "*"})
-		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		h := &probe.Receiver{}
+		p := probe.New(t, mockserver.Config{Targets: h.Targets()})
+		p.Webhook("SuppressedEmail.Added")
+		p.MustInject(mockserver.Fault{Action: mockserver.FaultHang, Event: "*"})
+		p.Post("/suppressed-emails", `{"email":"a@example.org"}`).OK()
 		synctest.Wait()
 		require.NoError(t, p.RemoveFault("fault-1"))
 		require.NoError(t, p.Drain(t.Context()))
@@ -237,11 +238,11 @@ func TestFaultReleased(t *testing.T) {
 // The request log does not contain a lost response.
 func TestFaultLostResponseIsNotLogged(t *testing.T) {
 	onEachTransport(t, func(p faultyPlatform) {
-		p.inject(mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true})
-		_, _, err := p.try(p.t.Context(), http.MethodPost, "/lists", `{}`) // an invalid request, with status 422
+		p.MustInject(mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true})
+		_, _, err := p.try(p.Context(), http.MethodPost, "/lists", `{}`) // an invalid request, with status 422
 		p.until(func() bool { return len(p.Requests()) > 0 })
 		if logged := p.Requests()[0].Response; err == nil || len(logged) != 0 {
-			p.t.Errorf("got %v and logged %s, want an error and no response", err, logged)
+			p.Errorf("got %v and logged %s, want an error and no response", err, logged)
 		}
 	})
 }
@@ -249,27 +250,27 @@ func TestFaultLostResponseIsNotLogged(t *testing.T) {
 // A truncated response without a body is a lost connection.
 func TestFaultTruncateEmptyBody(t *testing.T) {
 	onEachTransport(t, func(p faultyPlatform) {
-		p.must("POST", "/lists", newList)
-		p.inject(mockserver.Fault{Action: mockserver.FaultTruncate})
-		_, _, err := p.try(p.t.Context(), http.MethodPost, "/lists/1/accept-policy", "")
+		p.Post("/lists", newList).OK()
+		p.MustInject(mockserver.Fault{Action: mockserver.FaultTruncate})
+		_, _, err := p.try(p.Context(), http.MethodPost, "/lists/1/accept-policy", "")
 		if !errors.Is(err, io.EOF) && !errors.Is(err, errConnReset) {
-			p.t.Errorf("got %v, want a lost connection", err)
+			p.Errorf("got %v, want a lost connection", err)
 		}
 	})
 }
 
 // The same seed and the same requests cause the same faults, even if there are other rules.
 func TestFaultSeed(t *testing.T) {
-	p := newProbe(t, mockserver.Config{FaultSeed: 42})
+	p := probe.New(t, mockserver.Config{FaultSeed: 42})
 	rule := mockserver.Fault{Action: mockserver.FaultStatus, Probability: 0.5}
 	run := func() string {
 		var got strings.Builder
 		for range 64 {
-			fmt.Fprintf(&got, "%d ", p.do("GET", "/lists", nil).status)
+			fmt.Fprintf(&got, "%d ", p.Get("/lists").Status)
 		}
 		return got.String()
 	}
-	p.inject(rule)
+	p.MustInject(rule)
 	first := run()
 	if n := strings.Count(first, "503"); n < 16 || n > 48 {
 		t.Errorf("a rule with a probability of 0.5 matched %d of 64 requests, want 16 to 48", n)
@@ -277,9 +278,9 @@ func TestFaultSeed(t *testing.T) {
 	for name, change := range map[string]func(){
 		"no change": func() {},
 		"another rule": func() {
-			p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Operation: "getList", Probability: 0.5})
+			p.MustInject(mockserver.Fault{Action: mockserver.FaultStatus, Operation: "getList", Probability: 0.5})
 		},
-		"same rule again": func() { p.ClearFaults(); p.inject(rule) },
+		"same rule again": func() { p.ClearFaults(); p.MustInject(rule) },
 	} {
 		change()
 		if p.SeedFaults(42); p.Faults()[0].Applied != 0 || run() != first {
@@ -287,7 +288,7 @@ func TestFaultSeed(t *testing.T) {
 		}
 	}
 	p.ClearFaults()
-	if p.inject(rule); run() != first {
+	if p.MustInject(rule); run() != first {
 		t.Error("the same rule in an empty plan matches other requests")
 	}
 	if seed := p.SeedFaults(0); seed == 0 || seed == 42 || seed != p.FaultSeed() || run() == first {
@@ -297,7 +298,7 @@ func TestFaultSeed(t *testing.T) {
 
 // If a rule is invalid, Inject adds no rules. The error names each invalid field.
 func TestFaultInvalid(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
+	p := probe.New(t, mockserver.Config{})
 	const status = mockserver.FaultStatus
 	_, err := p.Inject(mockserver.Fault{Action: status, Nth: -1}, mockserver.Fault{Action: status, Times: -1, Probability: 2, Path: "lists"})
 	want := "nth: must be between 1 and 2147483647; path: must be a path that begins with a slash; probability: must be more than 0 and at most 1; times: must be between 0 and 2147483647"
@@ -356,21 +357,21 @@ func TestFaultDeliveries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				begin, h := time.Now(), &hookServer{}
-				p := newProbe(t, mockserver.Config{DeliveryConcurrency: 1, Targets: h.targets()})
-				p.webhook("Contact.Added")
-				list := p.list()
-				p.inject(tt.fault)
+				begin, h := time.Now(), &probe.Receiver{}
+				p := probe.New(t, mockserver.Config{DeliveryConcurrency: 1, Targets: h.Targets()})
+				p.Webhook("Contact.Added")
+				list := p.List()
+				p.MustInject(tt.fault)
 				for _, address := range []string{"a@example.com", "b@example.com", "c@example.com"} {
-					p.contact(list, address)
+					p.Contact(list, address)
 				}
 				require.NoError(t, p.Drain(t.Context()))
 				got := ""
-				for _, body := range h.bodies {
+				for _, body := range h.Bodies {
 					_, address, _ := strings.Cut(body, `"email_address":"`)
 					got += address[:1]
 				}
-				if last := slices.Max(h.since(begin)); got != tt.want || last != tt.last {
+				if last := slices.Max(h.Since(begin)); got != tt.want || last != tt.last {
 					t.Errorf("arrived: %s, the last one after %v; want %s, %v", got, last, tt.want, tt.last)
 				}
 				second := p.Deliveries()[1]
@@ -391,19 +392,19 @@ func TestFaultDeliveries(t *testing.T) {
 func TestFaultReorderRetrySchedule(t *testing.T) {
 	for _, redeliver := range []bool{false, true} { // redeliver immediately instead of after the hold
 		synctest.Test(t, func(t *testing.T) {
-			h := &hookServer{status: func(int) int { return http.StatusInternalServerError }}
-			p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: mockserver.DefaultRetrySchedule()[:4]})
-			p.webhook("SuppressedEmail.Added")
-			p.inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1})
+			h := &probe.Receiver{Status: func(int) int { return http.StatusInternalServerError }}
+			p := probe.New(t, mockserver.Config{Targets: h.Targets(), RetrySchedule: mockserver.DefaultRetrySchedule()[:4]})
+			p.Webhook("SuppressedEmail.Added")
+			p.MustInject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1})
 			start := time.Now()
-			p.must("POST", "/suppressed-emails", `{"email":"held@example.org"}`)
+			p.Post("/suppressed-emails", `{"email":"held@example.org"}`).OK()
 			if redeliver {
 				require.NoError(t, p.Redeliver("dlv-1"))
 			} else {
 				start = start.Add(time.Second) // the hold
 			}
 			time.Sleep(45 * time.Second) // the delivery waits for its last retry
-			p.must("POST", "/suppressed-emails", `{"email":"next@example.org"}`)
+			p.Post("/suppressed-emails", `{"email":"next@example.org"}`).OK()
 			require.NoError(t, p.Drain(t.Context()))
 			var got []time.Duration
 			for _, attempt := range p.Deliveries()[0].Attempts {
@@ -429,7 +430,7 @@ func TestFaultActions(t *testing.T) {
 			})
 		}
 		t.Run(string(action.Name)+" reads fields", func(t *testing.T) {
-			p := newProbe(t, mockserver.Config{})
+			p := probe.New(t, mockserver.Config{})
 			assert.NotEmpty(t, action.Label)
 			assert.NotEmpty(t, action.Effect)
 			for _, target := range action.Targets {
@@ -447,8 +448,8 @@ func TestFaultActions(t *testing.T) {
 					}
 					body, err := json.Marshal(rule)
 					require.NoError(t, err)
-					response := p.do("POST", "/_mock/faults", string(body))
-					assert.Equal(t, want, response.status, "%s: %s", body, response.text)
+					response := p.Post("/_mock/faults", string(body))
+					assert.Equal(t, want, response.Status, "%s: %s", body, response.Body)
 				}
 			}
 		})
@@ -460,10 +461,10 @@ func TestFaultActions(t *testing.T) {
 func observed(t *testing.T, target string, action mockserver.FaultAction) string {
 	t.Helper()
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-	p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
+	p := probe.New(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
 	defer p.Close()
 	start := time.Now()
-	p.do("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"]}`)
+	p.Post("/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"]}`)
 	if f := (mockserver.Fault{Action: action}); action != "" {
 		if target == "delivery" {
 			f.Event = "*"
@@ -471,7 +472,7 @@ func observed(t *testing.T, target string, action mockserver.FaultAction) string
 		if action == mockserver.FaultDelay {
 			f.Delay = time.Second
 		}
-		p.inject(f)
+		p.MustInject(f)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a hanging request
 	defer cancel()
@@ -479,7 +480,7 @@ func observed(t *testing.T, target string, action mockserver.FaultAction) string
 	if target == "message" {
 		path, in = "/v2/emails", `{"email":"a@example.org","sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`
 	}
-	req := rawhttp.NewRequest(t, http.MethodPost, p.URL()+path, p.token, in).WithContext(ctx)
+	req := p.Request(http.MethodPost, path, in).WithContext(ctx)
 	res, body, err := rawhttp.Do(noRedirects(p.Transport()), req)
 	if res == nil { // the connection was closed before the response
 		res = &http.Response{}
@@ -496,13 +497,13 @@ func observed(t *testing.T, target string, action mockserver.FaultAction) string
 }
 
 func TestEnableAndRemoveFault(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	p.inject(mockserver.Fault{Action: mockserver.FaultStatus})
+	p := probe.New(t, mockserver.Config{})
+	p.MustInject(mockserver.Fault{Action: mockserver.FaultStatus})
 	require.NoError(t, p.EnableFault("fault-1", false))
-	p.must("GET", "/lists", nil)
+	p.Get("/lists").OK()
 	require.NoError(t, p.EnableFault("fault-1", true))
 	require.NoError(t, p.RemoveFault("fault-1"))
-	p.must("GET", "/lists", nil)
+	p.Get("/lists").OK()
 	if p.RemoveFault("fault-1") == nil || p.EnableFault("fault-1", true) == nil {
 		t.Error("no error for a removed rule")
 	}

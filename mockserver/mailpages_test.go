@@ -10,16 +10,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/internal/tests/rawhttp"
 	"example.com/emailplatform/mockserver"
 )
 
 // listed sends an email to a list contact. It returns the link in the List-Unsubscribe header.
-func listed(t *testing.T, srv *mockserver.Server) (p probe, link string) {
+func listed(t *testing.T, srv *mockserver.Server) (p probe.Probe, link string) {
 	t.Helper()
-	p = probe{srv, t, srv.Token()}
-	p.contact(p.list(), "ada@example.org")
-	p.email("ada@example.org")
+	p = probe.Of(t, srv)
+	p.Contact(p.List(), "ada@example.org")
+	p.Email("ada@example.org")
 	for _, h := range p.Outbox()[0].Headers {
 		if h.Name == "List-Unsubscribe" {
 			return p, strings.Trim(h.Value, "<>")
@@ -78,8 +79,8 @@ func TestInvalidLinks(t *testing.T) {
 	defer srv.Close()
 	p, link := listed(t, srv)
 	id := p.Outbox()[0].ID
-	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
-	rejected := p.email("b@example.org")
+	p.Post("/suppressed-emails", `{"email":"b@example.org"}`).OK()
+	rejected := p.Email("b@example.org")
 	base := strings.TrimSuffix(link, id+"/list-unsubscribe")
 	for _, row := range []struct {
 		method, host, path string
@@ -115,8 +116,8 @@ func TestLinksWhenListeningOnAllAddresses(t *testing.T) {
 	require.NoError(t, err)
 	srv := mockserver.StartOn(everywhere{listener}, mockserver.Config{})
 	defer srv.Close()
-	p := probe{srv, t, srv.Token()}
-	p.must("POST", p.list()+"/contacts?send_double_opt_in=true", `{"email":"ada@example.org"}`)
+	p := probe.Of(t, srv)
+	p.Post(p.List()+"/contacts?send_double_opt_in=true", `{"email":"ada@example.org"}`).OK()
 	if link := p.Outbox()[0].Links()[0]; !strings.HasPrefix(link, "http://localhost:8026/_mail/") {
 		t.Errorf("the link is %s", link)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -14,59 +13,58 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 )
 
 // Lists, streams and counts omit a rejected email. Streams and counts also omit reactions to a deleted message.
 func TestRejectedEmailNotInOutbox(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	p.must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)
-	stream := p.stream(t, p.HTTPClient())
+	p := probe.New(t, mockserver.Config{})
+	p.Post("/suppressed-emails", `{"email":"eve@example.org"}`).OK()
+	stream := streamOf(p, p.HTTPClient())
 	stream.next()
-	rejected := p.email("eve@example.org")
+	rejected := p.Email("eve@example.org")
 	if r := stream.until("request"); r["operation"] != "submitEmail" {
 		t.Errorf("published %v", r)
 	}
-	p.must("DELETE", "/_mock/outbox/"+rejected, nil)
-	sent := p.email("ada@example.org")
+	p.Delete("/_mock/outbox/" + rejected).OK()
+	sent := p.Email("ada@example.org")
 	if r := stream.until("message"); r["id"] != sent {
 		t.Errorf("published the message %v, want %s", r["id"], sent)
 	}
 	require.NoError(t, p.DeleteMessage(sent))
 	require.NoError(t, p.Open(sent)) // the recipient still has the message
-	another := p.email("bob@example.org")
+	another := p.Email("bob@example.org")
 	if r := stream.until("message"); r["id"] != another {
 		t.Errorf("published the message %v, want %s", r["id"], another)
 	}
-	if got := p.overview("").Messages["sent"]; got != 1 {
-		t.Errorf("%d messages are counted, want 1", got)
-	}
+	p.Get("/_mock/overview").Is(200, `{"messages":{"sent":1,"…":0},"…":0}`)
 }
 
 // A search finds words of the text and of the visible HTML, with merge tags replaced, as the recipient sees them.
 func TestOutboxSearch(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	p.must("POST", "/v2/emails", `{"email":"ada@example.org","sender":{"email":"shop@example.com"},"custom_attributes":{"city":"Zürich"},`+
-		`"content":{"subject":"Login","text":"Your code is 739-204.","html":"<style>hidden</style><p>Reise nach {{city}}, <b>Gru</b>ß</p>"}}`)
+	p := probe.New(t, mockserver.Config{})
+	p.Post("/v2/emails", `{"email":"ada@example.org","sender":{"email":"shop@example.com"},"custom_attributes":{"city":"Zürich"},`+
+		`"content":{"subject":"Login","text":"Your code is 739-204.","html":"<style>hidden</style><p>Reise nach {{city}}, <b>Gru</b>ß</p>"}}`).OK()
 	for search, want := range map[string]string{
 		"739-204": `"total":1`, "ZU\u0308RICH": `"total":1`, "gruss": `"total":1`, "login your reise": `"total":1`, "hidden": `"total":0`, "city": `"total":0`,
 	} {
-		assert.Contains(t, p.must("GET", "/_mock/outbox?search="+url.QueryEscape(search), nil).text, want, search)
+		assert.Contains(t, p.Get("/_mock/outbox?search="+url.QueryEscape(search)).OK().Body, want, search)
 	}
-	assert.Contains(t, p.must("POST", "/_mock/wait", `{"for":"message","search":"739-204"}`).text, `"total":1`)
+	assert.Contains(t, p.Post("/_mock/wait", `{"for":"message","search":"739-204"}`).OK().Body, `"total":1`)
 }
 
 func TestRecipientErrors(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	list := p.list()
-	p.must("POST", list+"/contacts/"+p.contact(list, "ada@example.org")+"/unsubscribe", nil)
-	rejected := p.email("ada@example.org")
+	p := probe.New(t, mockserver.Config{})
+	list := p.List()
+	p.Post(list+"/contacts/"+p.Contact(list, "ada@example.org")+"/unsubscribe", nil).OK()
+	rejected := p.Email("ada@example.org")
 	for name, err := range map[string]error{
 		"unknown email":    p.Open("nothing"),
 		"rejected email":   p.Open(rejected),
 		"deletion":         p.DeleteMessage("nothing"),
 		"restoration":      p.RestoreMessage("nothing"),
-		"unknown category": p.Bounce(p.email("bob@example.org"), "bounce_xx"),
+		"unknown category": p.Bounce(p.Email("bob@example.org"), "bounce_xx"),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), "mockserver: ") {
 			t.Errorf("%s: %v, want an error with the prefix mockserver", name, err)
@@ -76,8 +74,8 @@ func TestRecipientErrors(t *testing.T) {
 
 // Checks returns the problems of one message, and an error for a deleted one.
 func TestChecks(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	id := p.email("ada@example.org", "Hello {{name}}")
+	p := probe.New(t, mockserver.Config{})
+	id := p.Email("ada@example.org", "Hello {{name}}")
 	found, err := p.Checks(id)
 	require.NoError(t, err)
 	var names []string
@@ -93,10 +91,10 @@ func TestChecks(t *testing.T) {
 
 // TestConcurrentMethods calls methods concurrently and modifies their results.
 func TestConcurrentMethods(t *testing.T) {
-	p := newProbe(t, mockserver.Config{RecordEvents: true})
+	p := probe.New(t, mockserver.Config{RecordEvents: true})
 	const email = `{"email":"open@mock.test","sender":{"email":"a@example.org"},"content":{"subject":"S","text":"T"}}`
 	calls := []func(){
-		func() { p.must(http.MethodPost, "/v2/emails", email) },
+		func() { p.Post("/v2/emails", email).OK() },
 		func() {
 			for _, m := range p.Outbox() {
 				clear(m.Headers)

@@ -9,31 +9,32 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 )
 
 // Each method has the same effect as its route.
 func TestResetMethods(t *testing.T) {
-	changed := func() probe {
-		p := newProbe(t, mockserver.Config{Now: time.Unix(1_800_000_000, 0), FreezeClock: true})
+	changed := func() probe.Probe {
+		p := probe.New(t, mockserver.Config{Now: time.Unix(1_800_000_000, 0), FreezeClock: true})
 		require.NoError(t, p.Seed(strings.NewReader(`{"account_id":2,"tokens":[{"token":"two"}],"lists":[{"name":"News"}]}`)))
 		require.NoError(t, p.SetBaseline())
-		for _, token := range []string{p.token, "two"} {
-			p.as(token).must("POST", "/lists", `{"name":"Later"}`)
+		for _, token := range []string{p.Token(), "two"} {
+			p.As(token).Post("/lists", `{"name":"Later"}`).OK()
 		}
 		return p
 	}
-	for route, method := range map[string]func(p probe) error{
-		"POST /_mock/reset":                func(p probe) error { p.Reset(); return nil },
-		"POST /_mock/reset?account_id=2":   func(p probe) error { return p.ResetAccount(2) },
-		"DELETE /_mock/state":              func(p probe) error { p.Clear(); return nil },
-		"DELETE /_mock/state?account_id=2": func(p probe) error { return p.ClearAccount(2) },
+	for route, method := range map[string]func(p probe.Probe) error{
+		"POST /_mock/reset":                func(p probe.Probe) error { p.Reset(); return nil },
+		"POST /_mock/reset?account_id=2":   func(p probe.Probe) error { return p.ResetAccount(2) },
+		"DELETE /_mock/state":              func(p probe.Probe) error { p.Clear(); return nil },
+		"DELETE /_mock/state?account_id=2": func(p probe.Probe) error { return p.ClearAccount(2) },
 	} {
 		p, q := changed(), changed()
 		require.NoError(t, method(p))
 		verb, path, _ := strings.Cut(route, " ")
-		q.must(verb, path, nil)
-		if got, want := snapshotOf(t, p.Server), snapshotOf(t, q.Server); got != want {
+		q.Do(verb, path, nil).OK()
+		if got, want := p.State(), q.State(); got != want {
 			t.Errorf("%s: %s", route, difference(want, got))
 		}
 		if p.ResetAccount(77) == nil || p.ClearAccount(77) == nil {
@@ -45,18 +46,18 @@ func TestResetMethods(t *testing.T) {
 // After a reset of one account, the deliveries of other accounts can be repeated, and new ids are unique.
 func TestResetAccountDeliveries(t *testing.T) {
 	tokens := []mockserver.Token{{Value: "one"}, {Value: "two", AccountID: 2}}
-	p := newProbe(t, mockserver.Config{Targets: receiver(), Tokens: tokens})
-	p.as("two").causeDelivery()
+	p := probe.New(t, mockserver.Config{Targets: new(probe.Receiver).Targets(), Tokens: tokens})
+	p.As("two").CauseDelivery()
 	require.NoError(t, p.Wait(t.Context()))
-	p.causeDelivery()
+	p.CauseDelivery()
 	require.NoError(t, p.Wait(t.Context()))
 	require.NoError(t, p.ResetAccount(2))
 	assert.Error(t, p.Redeliver("dlv-1"), "a deleted delivery is delivered again")
 	require.NoError(t, p.Redeliver("dlv-2"))
-	require.NoError(t, p.Restore(strings.NewReader(snapshotOf(t, p.Server))))
-	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+	require.NoError(t, p.Restore(strings.NewReader(p.State())))
+	p.Post("/suppressed-emails", `{"email":"b@example.org"}`).OK()
 	added := events.NameSuppressedEmailAdded
-	if fired := p.fired(); len(fired) != 2 || fired[0] != added || fired[1] != added || p.Deliveries()[1].ID == "dlv-2" {
+	if fired := p.Fired(); len(fired) != 2 || fired[0] != added || fired[1] != added || p.Deliveries()[1].ID == "dlv-2" {
 		t.Errorf("the deliveries are %+v", p.Deliveries())
 	}
 }
@@ -71,28 +72,28 @@ func TestResetAccountCampaigns(t *testing.T) {
 
 // Faults, tokens and requests are not part of a snapshot.
 func TestRestoreKeepsFaultsTokensRequests(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	before := snapshotOf(t, p.Server)
-	p.inject(mockserver.Fault{Action: mockserver.FaultReset, Operation: "listTags"})
+	p := probe.New(t, mockserver.Config{})
+	before := p.State()
+	p.MustInject(mockserver.Fault{Action: mockserver.FaultReset, Operation: "listTags"})
 	require.NoError(t, p.Seed(strings.NewReader(`{"tokens":[{"token":"added"}]}`)))
-	p.as("added").must("POST", "/lists", `{"name":"x"}`)
+	p.As("added").Post("/lists", `{"name":"x"}`).OK()
 	require.NoError(t, p.Restore(strings.NewReader(before)))
 	if len(p.Faults()) != 1 || len(p.Requests()) != 1 || strings.Contains(before, "added") {
 		t.Errorf("%d faults and %d requests remain, want 1 and 1", len(p.Faults()), len(p.Requests()))
 	}
-	assert.NotContains(t, p.as("added").must("GET", "/lists", nil).text, `"x"`, "the state was not restored")
+	assert.NotContains(t, p.As("added").Get("/lists").OK().Body, `"x"`, "the state was not restored")
 }
 
 // A token that does not exist is an error, which does not contain the token.
 func TestRevokeToken(t *testing.T) {
-	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{Value: "one"}, {Value: "two"}}})
+	p := probe.New(t, mockserver.Config{Tokens: []mockserver.Token{{Value: "one"}, {Value: "two"}}})
 	require.NoError(t, p.RevokeToken("one"))
-	assert.Equal(t, 401, p.do("GET", "/lists", nil).status, "with the revoked token")
+	assert.Equal(t, 401, p.Get("/lists").Status, "with the revoked token")
 	for _, token := range []string{"one", "unknown-secret", ""} {
 		if err := p.RevokeToken(token); err == nil || token != "" && strings.Contains(err.Error(), token) {
 			t.Errorf("RevokeToken(%q): got %v, want an error without the token", token, err)
 		}
 	}
 	p.Reset()
-	p.must("GET", "/lists", nil)
+	p.Get("/lists").OK()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/engine"
@@ -33,7 +34,7 @@ const seedFile = `{
 
 // The error names the field.
 func TestSeedInvalid(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
+	p := probe.New(t, mockserver.Config{})
 	err := p.Seed(strings.NewReader(`{"templates":[{"name":"x","content":{"html":"x"}},{}]}`))
 	if err == nil || !strings.Contains(err.Error(), "templates[1].name: required") {
 		t.Errorf("got %v, want an error about templates[1].name", err)

@@ -27,6 +27,7 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/internal/tests/slowpeers"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
@@ -47,7 +48,7 @@ func TestConfigIsCopied(t *testing.T) {
 		RetrySchedule: []time.Duration{time.Second}, AllowTargetNetworks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
 		AllowTargetHosts: []string{"a.test"},
 	}
-	p := newProbe(t, cfg)
+	p := probe.New(t, cfg)
 	cfg.RetrySchedule[0], cfg.AllowTargetNetworks[0], cfg.AllowTargetHosts[0] = time.Hour, netip.MustParsePrefix("192.168.0.0/16"), "192.168.0.1"
 	secret, err := webhook.ParseSecret("secret", "")
 	require.NoError(t, err)
@@ -57,7 +58,7 @@ func TestConfigIsCopied(t *testing.T) {
 	if attempts := p.Deliveries()[0].Attempts; !strings.Contains(attempts[0].Error, "not a public address") {
 		t.Errorf("%+v, want a blocked address", attempts)
 	}
-	if info := p.must("GET", "/_mock/info", nil).text; !strings.Contains(info, `"retry_schedule_ms":[1000]`) {
+	if info := p.Get("/_mock/info").OK().Body; !strings.Contains(info, `"retry_schedule_ms":[1000]`) {
 		t.Errorf("%s, want retry_schedule_ms 1000", info)
 	}
 }
@@ -71,24 +72,24 @@ func TestInfoEvents(t *testing.T) {
 		want[string(s.Event)] = true
 	}
 	var info struct{ Events []string }
-	require.NoError(t, json.Unmarshal([]byte(newProbe(t, mockserver.Config{}).must("GET", "/_mock/info", nil).text), &info))
+	require.NoError(t, json.Unmarshal([]byte(probe.New(t, mockserver.Config{}).Get("/_mock/info").OK().Body), &info))
 	assert.ElementsMatch(t, slices.Collect(maps.Keys(want)), info.Events)
 }
 
 func TestLargeCampaign(t *testing.T) {
-	p := newProbe(t, mockserver.Config{Targets: receiver()})
-	list := p.list()
+	p := probe.New(t, mockserver.Config{Targets: new(probe.Receiver).Targets()})
+	list := p.List()
 	var entries []string
 	for i := range 1001 {
 		entries = append(entries, fmt.Sprintf(`{"email":"user%d@example.org","custom_attributes":[{"name":"n","value":"%[1]d"}]}`, i))
 	}
 	for batch := range slices.Chunk(entries, 1000) {
-		p.must("POST", list+"/contacts/import", `{"contacts":[`+strings.Join(batch, ",")+`]}`)
+		p.Post(list+"/contacts/import", `{"contacts":[`+strings.Join(batch, ",")+`]}`).OK()
 	}
-	p.webhook(events.NameCampaignSent)
-	campaign := p.campaign(list, `"subject":"S","text":"Hello {{n}}"`)
-	p.must("POST", campaign+"/schedule", `{"scheduled_for":1}`)
-	if got := p.fired(); len(got) != 1 {
+	p.Webhook(events.NameCampaignSent)
+	campaign := p.Campaign(list, `"subject":"S","text":"Hello {{n}}"`)
+	p.Post(campaign+"/schedule", `{"scheduled_for":1}`).OK()
+	if got := p.Fired(); len(got) != 1 {
 		t.Errorf("fired %v, want only Campaign.Sent", got)
 	}
 	box := p.Outbox()
@@ -108,7 +109,7 @@ func (l *leaver) WriteHeader(status int) { l.statuses = append(l.statuses, statu
 func (*leaver) Write([]byte) (int, error) { return 0, errors.New("connection reset") }
 
 func TestClientDisconnectsDuringResponse(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
+	p := probe.New(t, mockserver.Config{})
 	req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/lists", http.NoBody)
 	req.Header.Set("Authorization", "Bearer "+p.Token())
 	l := &leaver{ResponseWriter: httptest.NewRecorder()}
@@ -309,7 +310,7 @@ func liveOnce(t *testing.T, seed uint64) {
 }
 
 func TestHTTPClient(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
+	p := probe.New(t, mockserver.Config{})
 	a, b := p.HTTPClient(), p.HTTPClient()
 	if a.Timeout = time.Second; b.Timeout != 0 {
 		t.Error("HTTPClient returns the same client again")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -12,7 +13,7 @@ import (
 // ignored.
 func TestSetTarget(t *testing.T) {
 	const host = "127.0.0.1:1" // no server listens on this port
-	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{host: says("the first")}})
+	p := probe.New(t, mockserver.Config{Targets: map[string]http.Handler{host: says("the first")}})
 	for _, step := range []struct {
 		name, host string
 		set        func()
@@ -26,9 +27,9 @@ func TestSetTarget(t *testing.T) {
 		{"in capitals", "app.test", func() { p.SetTarget("APP.test", says("the fourth")) }, "the fourth"},
 	} {
 		step.set()
-		p.must("POST", "/webhooks", map[string]any{"url": "http://" + step.host, "events": []string{"SuppressedEmail.Added"}})
-		p.must("POST", "/suppressed-emails", `{"email":"ada@example.org"}`)
-		p.fired()
+		p.Post("/webhooks", map[string]any{"url": "http://" + step.host, "events": []string{"SuppressedEmail.Added"}}).OK()
+		p.Post("/suppressed-emails", `{"email":"ada@example.org"}`).OK()
+		p.Fired()
 		if a := p.Deliveries()[0].Attempts[0]; !strings.Contains(a.Response+a.Error, step.want) {
 			t.Errorf("%s: got %+v, want %q", step.name, a, step.want)
 		}

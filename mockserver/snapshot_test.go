@@ -2,7 +2,6 @@ package mockserver_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,35 +19,26 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 )
 
-func snapshotOf(t *testing.T, srv *mockserver.Server) string {
-	t.Helper()
-	var out bytes.Buffer
-	require.NoError(t, srv.Snapshot(&out))
-	var indented bytes.Buffer // tests replace parts of the indented text
-	require.NoError(t, json.Indent(&indented, out.Bytes(), "", " "))
-	return indented.String()
-}
-
 // populated returns a server with records of every kind.
-func populated(t *testing.T, cfg mockserver.Config) probe {
+func populated(t *testing.T, cfg mockserver.Config) probe.Probe {
 	t.Helper()
 	cfg.RecordEvents = true
 	cfg.Tokens = []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}}
-	p := newProbe(t, cfg)
-	p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Opened","Contact.Added"]}`)
-	tpl := p.must("POST", "/templates",
-		`{"name":"Welcome","content":{"html":"<p>Hello {{name}}</p>","text":"Hello"}}`).id("template_id")
-	list := p.list()
-	p.must(
-		"POST",
+	p := probe.New(t, cfg)
+	p.Post("/webhooks", `{"url":"http://app.test/hook","events":["Email.Opened","Contact.Added"]}`).OK()
+	tpl := p.Post("/templates",
+		`{"name":"Welcome","content":{"html":"<p>Hello {{name}}</p>","text":"Hello"}}`).OK().Text("template_id")
+	list := p.List()
+	p.Post(
+
 		"/workflows",
 		`{"name":"Greeting","list_id":`+strings.TrimPrefix(list, "/lists/")+`,"trigger":"subscribed",
-		"sender":{"email":"s@example.com"},"content":{"subject":"Hi","template_id":`+tpl+`}}`,
-	)
-	p.must("POST", list+"/contacts/import", map[string]any{"contacts": []any{
+		"sender":{"email":"s@example.com"},"content":{"subject":"Hi","template_id":`+tpl+`}}`).OK()
+	p.Post(list+"/contacts/import", map[string]any{"contacts": []any{
 		map[string]any{
 			"email":             "Ada@example.org",
 			"tags":              []string{"vip"},
@@ -57,28 +47,28 @@ func populated(t *testing.T, cfg mockserver.Config) probe {
 		},
 		map[string]any{"email": "bob@example.org"},
 		map[string]any{"email": "bounce+hb@mock.test"},
-	}})
-	p.must("POST", list+"/contacts?send_double_opt_in=true", `{"email":"pending@example.org"}`)
-	p.must("POST", "/suppressed-emails", `{"email":"*@example.net"}`)
-	campaign := p.must("POST", "/campaigns", `{"name":"May","list_id":`+strings.TrimPrefix(list, "/lists/")+`,
-		"sender":{"email":"s@example.com"},"content":{"subject":"May","template_id":`+tpl+`}}`).id("campaign_id")
-	p.must("POST", "/campaigns/"+campaign+"/schedule", nil)
-	require.NoError(t, p.Open(p.email("ada@example.org")))
-	p.email("x@example.net") // is rejected
-	p.as("two").must("POST", "/lists", `{"name":"Of another account"}`)
+	}}).OK()
+	p.Post(list+"/contacts?send_double_opt_in=true", `{"email":"pending@example.org"}`).OK()
+	p.Post("/suppressed-emails", `{"email":"*@example.net"}`).OK()
+	campaign := p.Post("/campaigns", `{"name":"May","list_id":`+strings.TrimPrefix(list, "/lists/")+`,
+		"sender":{"email":"s@example.com"},"content":{"subject":"May","template_id":`+tpl+`}}`).OK().Text("campaign_id")
+	p.Post("/campaigns/"+campaign+"/schedule", nil).OK()
+	require.NoError(t, p.Open(p.Email("ada@example.org")))
+	p.Email("x@example.net") // is rejected
+	p.As("two").Post("/lists", `{"name":"Of another account"}`).OK()
 	require.NoError(t, p.Wait(t.Context()))
 	return p
 }
 
 // A restored server returns the same snapshot and the same responses.
 func TestSnapshotRoundTrip(t *testing.T) {
-	p := populated(t, mockserver.Config{Targets: receiver()})
-	saved := snapshotOf(t, p.Server)
-	q := newProbe(t, mockserver.Config{
-		RecordEvents: true, Targets: receiver(), Tokens: []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}},
+	p := populated(t, mockserver.Config{Targets: new(probe.Receiver).Targets()})
+	saved := p.State()
+	q := probe.New(t, mockserver.Config{
+		RecordEvents: true, Targets: new(probe.Receiver).Targets(), Tokens: []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}},
 	})
 	require.NoError(t, q.Restore(strings.NewReader(saved)))
-	if again := snapshotOf(t, q.Server); again != saved {
+	if again := q.State(); again != saved {
 		t.Errorf("the snapshot changed:\n%s", difference(saved, again))
 	}
 	for _, path := range []string{
@@ -86,15 +76,15 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		"/lists/3/contacts?sort=email:desc", "/templates", "/campaigns", "/workflows", "/webhooks", "/suppressed-emails", "/tags",
 		"/_mock/outbox", "/_mock/deliveries", "/_mock/events",
 	} {
-		want, got := p.must("GET", path, nil).text, q.must("GET", path, nil).text
+		want, got := p.Get(path).OK().Body, q.Get(path).OK().Body
 		if want != got || strings.Contains(want, `"data":[]`) {
 			t.Errorf("%s:\n%s\n%s", path, want, got)
 		}
 	}
 	require.NoError(t, q.Wait(t.Context()))
-	first, second := p.must("POST", "/lists", `{"name":"Next"}`), q.must("POST", "/lists", `{"name":"Next"}`)
-	if first.id("list_id") != second.id("list_id") {
-		t.Errorf("the next id is %s, not %s", second.id("list_id"), first.id("list_id"))
+	first, second := p.Post("/lists", `{"name":"Next"}`).OK(), q.Post("/lists", `{"name":"Next"}`).OK()
+	if first.Text("list_id") != second.Text("list_id") {
+		t.Errorf("the next id is %s, not %s", second.Text("list_id"), first.Text("list_id"))
 	}
 }
 
@@ -102,32 +92,32 @@ func TestSnapshotRoundTrip(t *testing.T) {
 // limits.
 func TestSnapshotResumesDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{status: func(int) int { return http.StatusServiceUnavailable }}
-		p := newProbe(t, mockserver.Config{Targets: h.targets()})
-		p.webhook("Email.Opened")
-		p.must("POST", "/webhooks",
-			`{"url":"http://app.test/","events":["Email.Opened"],"rate_limit":1,"rate_limit_period":"hour"}`)
-		p.must("POST", p.webhook("Email.Clicked")+"/archive", nil)
-		id := p.email("a@example.org")
+		h := &probe.Receiver{Status: func(int) int { return http.StatusServiceUnavailable }}
+		p := probe.New(t, mockserver.Config{Targets: h.Targets()})
+		p.Webhook("Email.Opened")
+		p.Post("/webhooks",
+			`{"url":"http://app.test/","events":["Email.Opened"],"rate_limit":1,"rate_limit_period":"hour"}`).OK()
+		p.Post(p.Webhook("Email.Clicked")+"/archive", nil).OK()
+		id := p.Email("a@example.org")
 		for range 2 {
 			require.NoError(t, p.Open(id))
 		}
 		require.NoError(t, p.Wait(t.Context()))
-		saved, bodies := snapshotOf(t, p.Server), map[string]bool{}
+		saved, bodies := p.State(), map[string]bool{}
 		for _, d := range p.Deliveries() {
 			bodies[string(d.Body)] = true
 		}
 		p.Close()
 
-		begin, h := time.Now(), &hookServer{}
-		q := newProbe(t, mockserver.Config{Targets: h.targets()})
+		begin, h := time.Now(), &probe.Receiver{}
+		q := probe.New(t, mockserver.Config{Targets: h.Targets()})
 		require.NoError(t, q.Restore(strings.NewReader(saved)))
 		require.NoError(t, q.Drain(t.Context()))
 		if took := time.Since(begin); took < time.Hour || took > 2*time.Hour+time.Minute {
 			t.Errorf("took %v, want 1 to 2 h, because the rate limit counts the attempts before the snapshot", took)
 		}
-		if n := len(h.bodies); n != 4 || slices.ContainsFunc(h.bodies, func(body string) bool { return !bodies[body] }) {
-			t.Errorf("got %d deliveries %q, want 4 with the bytes %v", n, h.bodies, bodies)
+		if n := len(h.Bodies); n != 4 || slices.ContainsFunc(h.Bodies, func(body string) bool { return !bodies[body] }) {
+			t.Errorf("got %d deliveries %q, want 4 with the bytes %v", n, h.Bodies, bodies)
 		}
 		for _, d := range q.Deliveries() {
 			if d.State != mockserver.DeliveryDelivered {
@@ -140,24 +130,24 @@ func TestSnapshotResumesDeliveries(t *testing.T) {
 // A body that is not UTF-8 keeps its bytes, because they are signed.
 func TestSnapshotKeepsBytes(t *testing.T) {
 	const body = "\xff\xfe caf\xe9"
-	h := &hookServer{}
-	p := newProbe(t, mockserver.Config{Targets: h.targets()})
-	hook := strings.TrimPrefix(p.webhook("Email.Opened"), "/webhooks/")
+	h := &probe.Receiver{}
+	p := probe.New(t, mockserver.Config{Targets: h.Targets()})
+	hook := strings.TrimPrefix(p.Webhook("Email.Opened"), "/webhooks/")
 	id, err := p.SendEvent(hook, []byte(body))
 	require.NoError(t, err)
 	require.NoError(t, p.Wait(t.Context()))
-	require.NoError(t, p.Restore(strings.NewReader(snapshotOf(t, p.Server))))
+	require.NoError(t, p.Restore(strings.NewReader(p.State())))
 	require.NoError(t, p.Redeliver(id))
 	require.NoError(t, p.Wait(t.Context()))
-	if len(h.bodies) != 2 || h.bodies[1] != body || h.sigs[1] != h.sigs[0] {
-		t.Errorf("delivered %q, want %q twice with one signature", h.bodies, body)
+	if len(h.Bodies) != 2 || h.Bodies[1] != body || h.Signatures[1] != h.Signatures[0] {
+		t.Errorf("delivered %q, want %q twice with one signature", h.Bodies, body)
 	}
 }
 
 // An invalid snapshot is rejected and changes nothing.
 func TestRestoreInvalidSnapshot(t *testing.T) {
-	p := populated(t, mockserver.Config{Targets: receiver()})
-	saved := snapshotOf(t, p.Server)
+	p := populated(t, mockserver.Config{Targets: new(probe.Receiver).Targets()})
+	saved := p.State()
 	for _, tt := range []struct {
 		old, new, want string
 		status         int
@@ -167,11 +157,11 @@ func TestRestoreInvalidSnapshot(t *testing.T) {
 		{`"template_id": 2,`, `"template_id": 2, "shade": "x",`, `accounts[0]: unknown field \"shade\"`, 422},
 		{`"webhook_id": "1"`, `"webhook_id": "77"`, "webhook_id", 422},
 	} {
-		response := p.do("PUT", "/_mock/state", strings.Replace(saved, tt.old, tt.new, 1))
-		if response.status != tt.status || !strings.Contains(response.text, tt.want) {
-			t.Errorf("%s: got %d %s, want %d with %s", tt.new, response.status, response.text, tt.status, tt.want)
+		response := p.Do("PUT", "/_mock/state", strings.Replace(saved, tt.old, tt.new, 1))
+		if response.Status != tt.status || !strings.Contains(response.Body, tt.want) {
+			t.Errorf("%s: got %d %s, want %d with %s", tt.new, response.Status, response.Body, tt.status, tt.want)
 		}
-		assert.Equal(t, saved, snapshotOf(t, p.Server), "%s: the state has changed", tt.new)
+		assert.Equal(t, saved, p.State(), "%s: the state has changed", tt.new)
 	}
 	p.Close()
 	assert.Error(t, p.Restore(strings.NewReader(saved)), "a closed server was restored")
@@ -179,7 +169,7 @@ func TestRestoreInvalidSnapshot(t *testing.T) {
 
 // A control body that is too large is rejected before it is read.
 func TestControlBodyTooLarge(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
+	p := probe.New(t, mockserver.Config{})
 	for route, limit := range map[string]int64{"PUT /_mock/state": 1 << 30, "POST /_mock/seed": 1 << 30, "POST /_mock/faults": 10 << 20} {
 		method, path, _ := strings.Cut(route, " ")
 		r := httptest.NewRequestWithContext(t.Context(), method, path, iotest.ErrReader(errors.New("the body was read")))
@@ -212,7 +202,7 @@ func FuzzRestore(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		srv := mockserver.New(mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
 		defer srv.Close()
-		p := probe{srv, t, srv.Token()}
+		p := probe.Of(t, srv)
 		if srv.Restore(strings.NewReader(in)) != nil {
 			return
 		}
@@ -227,8 +217,8 @@ func FuzzRestore(f *testing.F) {
 			"/lists", "/campaigns", "/workflows", "/webhooks", "/templates", "/suppressed-emails", "/_mock/outbox",
 			"/_mock/deliveries", "/_mock/events",
 		} {
-			if response := p.do("GET", path, nil); response.status >= 500 {
-				t.Errorf("%s: %d %s, want no 5xx", path, response.status, response.text)
+			if response := p.Get(path); response.Status >= 500 {
+				t.Errorf("%s: %d %s, want no 5xx", path, response.Status, response.Body)
 			}
 		}
 		assert.NoError(t, srv.Snapshot(io.Discard))
@@ -237,7 +227,7 @@ func FuzzRestore(f *testing.F) {
 
 // dice performs random operations.
 type dice struct {
-	probe
+	probe.Probe
 
 	random *rand.Rand
 	emails []string
@@ -251,7 +241,7 @@ func (d *dice) one(of []string) string {
 }
 
 func (d *dice) ids(path, member string) (out []string) {
-	items, _ := d.do("GET", path, nil).object["data"].([]any)
+	items, _ := d.Get(path).Field("data").([]any)
 	for _, item := range items {
 		out = append(out, fmt.Sprint(item.(map[string]any)[member]))
 	}
@@ -272,36 +262,38 @@ func (d *dice) act() {
 	const sender = `"sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}`
 	email := d.one(d.emails)
 	acts := []func(){
-		func() { d.do("POST", "/lists", `{"name":"x"}`) },
-		func() { d.do("POST", d.list()+"/accept-policy", nil) },
-		func() { d.do("POST", d.list()+"/contacts", `{"email":"`+d.address()+`","tags":["new"]}`) },
-		func() { d.do("POST", d.list()+"/contacts?send_double_opt_in=true", `{"email":"`+d.address()+`"}`) },
+		func() { d.Post("/lists", `{"name":"x"}`) },
+		func() { d.Post(d.list()+"/accept-policy", nil) },
+		func() { d.Post(d.list()+"/contacts", `{"email":"`+d.address()+`","tags":["new"]}`) },
+		func() { d.Post(d.list()+"/contacts?send_double_opt_in=true", `{"email":"`+d.address()+`"}`) },
 		func() {
-			d.do("POST", d.list()+"/contacts/import",
+			d.Post(d.list()+"/contacts/import",
 				`{"resubscribe":true,"contacts":[{"email":"`+d.address()+`"},{"email":"`+d.address()+`","interests":["go"]}]}`)
 		},
-		func() { d.do("PATCH", d.contact(), `{"custom_attributes":[{"name":"city","value":"Paris"}]}`) },
-		func() { d.do("DELETE", d.contact(), nil) },
-		func() { d.do("POST", d.contact()+"/unsubscribe", nil) },
+		func() { d.Do("PATCH", d.contact(), `{"custom_attributes":[{"name":"city","value":"Paris"}]}`) },
+		func() { d.Delete(d.contact()) },
+		func() { d.Post(d.contact()+"/unsubscribe", nil) },
 		func() {
 			list := d.list()
-			d.do("POST", list+"/contacts/tag", `{"contact_ids":[`+d.one(d.ids(list+"/contacts", "id"))+`],"tags":["late"]}`)
+			d.Post(list+"/contacts/tag", `{"contact_ids":[`+d.one(d.ids(list+"/contacts", "id"))+`],"tags":["late"]}`)
 		},
-		func() { d.do("POST", "/templates", `{"name":"x","content":{"html":"<p>"}}`) },
-		func() { d.do("DELETE", "/templates/"+d.one(d.ids("/templates", "template_id")), nil) },
-		func() { d.do("POST", "/suppressed-emails", `{"email":"`+d.address()+`"}`) },
-		func() { d.do("DELETE", "/suppressed-emails/"+d.address(), nil) },
+		func() { d.Post("/templates", `{"name":"x","content":{"html":"<p>"}}`) },
+		func() { d.Delete("/templates/" + d.one(d.ids("/templates", "template_id"))) },
+		func() { d.Post("/suppressed-emails", `{"email":"`+d.address()+`"}`) },
+		func() { d.Delete("/suppressed-emails/" + d.address()) },
 		func() {
-			d.do("POST", "/campaigns", `{"name":"x","list_id":`+strings.TrimPrefix(d.list(), "/lists/")+`,`+sender+`}`)
+			d.Post("/campaigns", `{"name":"x","list_id":`+strings.TrimPrefix(d.list(), "/lists/")+`,`+sender+`}`)
 		},
-		func() { d.do("POST", "/campaigns/"+d.one(d.ids("/campaigns", "campaign_id"))+"/schedule", nil) },
+		func() { d.Post("/campaigns/"+d.one(d.ids("/campaigns", "campaign_id"))+"/schedule", nil) },
 		func() {
-			d.do("POST", "/webhooks", `{"url":"http://app.test/","events":["Contact.Added","Email.Opened","Email.Bounced"]}`)
+			d.Post("/webhooks", `{"url":"http://app.test/","events":["Contact.Added","Email.Opened","Email.Bounced"]}`)
 		},
-		func() { d.do("POST", "/webhooks/"+d.one(d.ids("/webhooks", "webhook_id"))+"/archive", nil) },
-		func() { d.do("POST", "/webhooks/"+d.one(d.ids("/webhooks", "webhook_id"))+"/unarchive", nil) },
+		func() { d.Post("/webhooks/"+d.one(d.ids("/webhooks", "webhook_id"))+"/archive", nil) },
+		func() { d.Post("/webhooks/"+d.one(d.ids("/webhooks", "webhook_id"))+"/unarchive", nil) },
 		func() {
-			d.emails = append(d.emails, d.do("POST", "/v2/emails", `{"email":"`+d.address()+`",`+sender+`}`).id("id"))
+			if r := d.Post("/v2/emails", `{"email":"`+d.address()+`",`+sender+`}`); r.Status == http.StatusCreated {
+				d.emails = append(d.emails, r.Text("id"))
+			}
 		},
 		func() { _ = d.Open(email) },
 		func() { _ = d.Bounce(email, mockserver.HardBounce) },
@@ -323,30 +315,30 @@ func TestRevision(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newProbe(t, mockserver.Config{SkipValidation: true, Targets: lingering()})
-				d := &dice{probe: p, random: rand.New(rand.NewPCG(seed, 0))}
+				p := probe.New(t, mockserver.Config{SkipValidation: true, Targets: lingering()})
+				d := &dice{Probe: p, random: rand.New(rand.NewPCG(seed, 0))}
 				_, err := p.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: 503, AfterProcessing: true, Probability: 0.2})
 				require.NoError(t, err)
-				p.do("GET", "/lists", nil) // adds the account
+				p.Get("/lists") // adds the account
 				for step := range 300 {
-					revision, before := p.Revision(), snapshotOf(t, p.Server)
+					revision, before := p.Revision(), p.State()
 					switch d.act(); step {
 					case 100:
 						p.Reset()
 					case 200:
 						require.NoError(t, p.ClearAccount(1))
 					}
-					p.do("GET", "/lists", nil) // adds the account again
+					p.Get("/lists") // adds the account again
 					time.Sleep(time.Duration(d.random.IntN(7)) * time.Second)
 					synctest.Wait()
-					if after := snapshotOf(t, p.Server); after != before && p.Revision() == revision {
+					if after := p.State(); after != before && p.Revision() == revision {
 						t.Fatalf("step %d: the revision is still %d: %s", step, revision, difference(before, after))
 					}
 				}
 				revision := p.Revision()
 				for _, path := range []string{"/lists", "/templates", "/campaigns", "/webhooks", "/suppressed-emails", "/_mock/state"} {
-					p.do("GET", path, nil)
-					p.do("HEAD", path, nil)
+					p.Get(path)
+					p.Do("HEAD", path, nil)
 				}
 				assert.Equal(t, revision, p.Revision(), "after requests that only read")
 			})
@@ -380,11 +372,11 @@ func difference(want, got string) string {
 func TestSnapshotConcurrentChanges(t *testing.T) {
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	cfg := mockserver.Config{RecordEvents: true, SkipValidation: true, Targets: map[string]http.Handler{"app.test": receiver}}
-	p, other := newProbe(t, cfg), newProbe(t, cfg)
+	p, other := probe.New(t, cfg), probe.New(t, cfg)
 	done := make(chan struct{})
 	var busy sync.WaitGroup
 	for i := range 3 {
-		d := &dice{probe: p, random: rand.New(rand.NewPCG(uint64(i), 1))}
+		d := &dice{Probe: p, random: rand.New(rand.NewPCG(uint64(i), 1))}
 		busy.Go(func() {
 			for range 80 {
 				d.act()

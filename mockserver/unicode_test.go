@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/internal/contract"
 )
@@ -16,16 +17,16 @@ import (
 // TestTextIsUnicode sends text that is not Unicode in the URLs of all operations and control routes, and in the bodies of
 // control routes.
 func TestTextIsUnicode(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
+	p := probe.New(t, mockserver.Config{})
 	check := func(route, body, place string) {
 		t.Helper()
 		method, path, _ := strings.Cut(route, " ")
-		got, want := p.do(method, path, body), http.StatusBadRequest
+		got, want := p.Do(method, path, body), http.StatusBadRequest
 		if body == "" { // openapi.yaml allows 400 only for bodies
 			want = http.StatusUnprocessableEntity
 		}
-		if got.status != want || !strings.Contains(got.text, `"loc":[`+place) {
-			t.Errorf("%s %q: %d %s, want %d with the location %s", route, body, got.status, got.text, want, place)
+		if got.Status != want || !strings.Contains(got.Body, `"loc":[`+place) {
+			t.Errorf("%s %q: %d %s, want %d with the location %s", route, body, got.Status, got.Body, want, place)
 		}
 	}
 	parameter := regexp.MustCompile(`{[^}]*}`)
@@ -51,7 +52,7 @@ func TestTextIsUnicode(t *testing.T) {
 
 // TestNUL shows which bodies can contain U+0000.
 func TestNUL(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
+	p := probe.New(t, mockserver.Config{})
 	for route, want := range map[string]string{
 		`POST /_mock/seed {"lists":[{"name":"a\u0000"}]}`:                                                  `"lists",0,"name"`,
 		`POST /_mock/accounts/1/api/lists {"name":"a\u0000"}`:                                              `"name"`,
@@ -61,15 +62,15 @@ func TestNUL(t *testing.T) {
 	} {
 		method, rest, _ := strings.Cut(route, " ")
 		path, body, _ := strings.Cut(rest, " ")
-		got := p.do(method, path, body)
-		assert.Equal(t, want != "", got.status == http.StatusBadRequest, "%s: %d %s", route, got.status, got.text)
-		assert.Contains(t, got.text, want, route)
+		got := p.Do(method, path, body)
+		assert.Equal(t, want != "", got.Status == http.StatusBadRequest, "%s: %d %s", route, got.Status, got.Body)
+		assert.Contains(t, got.Body, want, route)
 	}
 }
 
 // The error for a seed, a state or a body names UTF-16, which Windows PowerShell writes, and gzip.
 func TestNotUTF8(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
+	p := probe.New(t, mockserver.Config{})
 	for text, want := range map[string]string{
 		"\xff\xfe{\x00}\x00": "must be UTF-8, got UTF-16", "\xfe\xff\x00{\x00}": "must be UTF-8, got UTF-16",
 		"\x1f\x8b\x08\x00": "must not be compressed, got gzip",
@@ -78,29 +79,29 @@ func TestNotUTF8(t *testing.T) {
 		require.ErrorContains(t, p.Restore(strings.NewReader(text)), want)
 		for _, route := range []string{"POST /lists", "POST /_mock/faults", "POST /_mock/seed", "PUT /_mock/state"} {
 			method, path, _ := strings.Cut(route, " ")
-			got := p.do(method, path, text)
-			assert.Contains(t, []int{http.StatusBadRequest, http.StatusUnsupportedMediaType}, got.status, route)
-			assert.Contains(t, got.text, want, route)
+			got := p.Do(method, path, text)
+			assert.Contains(t, []int{http.StatusBadRequest, http.StatusUnsupportedMediaType}, got.Status, route)
+			assert.Contains(t, got.Body, want, route)
 		}
 	}
-	mark := p.do("POST", "/lists", "\ufeff{}")
-	assert.Contains(t, mark.text, "must not begin with a byte order mark")
+	mark := p.Post("/lists", "\ufeff{}")
+	assert.Contains(t, mark.Body, "must not begin with a byte order mark")
 }
 
 // A state can contain U+0000, because a receiver can respond with it.
 func TestStateIsUnicode(t *testing.T) {
-	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	p := probe.New(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("a\x00\xe9"))
 	})}})
-	p.causeDelivery()
-	p.fired()
-	state := p.must("GET", "/_mock/state", nil).text
+	p.CauseDelivery()
+	p.Fired()
+	state := p.Get("/_mock/state").OK().Body
 	require.Contains(t, state, `a\u0000`)
-	p.must("PUT", "/_mock/state", state)
+	p.Do("PUT", "/_mock/state", state).OK()
 	damaged := strings.Replace(state, "a@example.org", "a@\xe9xample.org", 1)
-	got := p.do("PUT", "/_mock/state", damaged)
-	assert.Equal(t, http.StatusBadRequest, got.status)
-	assert.Regexp(t, `accounts\[0\]: byte \d+: must be UTF-8, got the byte 0xE9`, got.text)
+	got := p.Do("PUT", "/_mock/state", damaged)
+	assert.Equal(t, http.StatusBadRequest, got.Status)
+	assert.Regexp(t, `accounts\[0\]: byte \d+: must be UTF-8, got the byte 0xE9`, got.Body)
 	assert.ErrorContains(t, p.Restore(strings.NewReader(damaged)), "must be UTF-8, got the byte 0xE9")
 	assert.ErrorContains(t, p.Seed(strings.NewReader("{\"lists\":[{\"name\":\"\xe9\"}]}")), "lists[0].name: must be UTF-8, got the byte 0xE9")
 }

@@ -15,19 +15,22 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/check"
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
 )
 
 // WaitFor calls its function only after changes.
 func TestWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newProbe(t, mockserver.Config{})
+		p := probe.New(t, mockserver.Config{})
 		start := time.Now()
 		var application sync.WaitGroup
 		application.Go(func() {
 			for range 3 {
 				time.Sleep(time.Hour)
-				p.email("ada@example.org")
+				p.Email("ada@example.org")
 			}
 		})
 		defer application.Wait()
@@ -50,7 +53,7 @@ func TestWaitForEnds(t *testing.T) {
 	never := func() bool { return false }
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	p := newProbe(t, mockserver.Config{})
+	p := probe.New(t, mockserver.Config{})
 	assert.NoError(t, p.WaitFor(ended, func() bool { return true }), "a condition that is already true")
 	err := p.WaitFor(ended, never)
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "wait: the condition was not met: context canceled") {
@@ -59,7 +62,7 @@ func TestWaitForEnds(t *testing.T) {
 	for name, end := range map[string]func(*mockserver.Server){
 		"Close": (*mockserver.Server).Close, "Shutdown": func(s *mockserver.Server) { _ = s.Shutdown(t.Context()) },
 	} {
-		p := newProbe(t, mockserver.Config{})
+		p := probe.New(t, mockserver.Config{})
 		go end(p.Server)
 		if err := p.WaitFor(t.Context(), never); err == nil || !strings.Contains(err.Error(), "server closed") {
 			t.Errorf("%s: got %v", name, err)
@@ -75,51 +78,51 @@ func says(text string) http.Handler {
 // The route returns when the record is created.
 func TestWaitRoute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newProbe(t, mockserver.Config{})
+		p := probe.New(t, mockserver.Config{})
 		start := time.Now()
 		var application sync.WaitGroup
 		application.Go(func() {
 			for range 2 {
 				time.Sleep(time.Second)
-				p.email("bob@example.org")
+				p.Email("bob@example.org")
 			}
 		})
 		defer application.Wait()
-		response := p.must("POST", "/_mock/wait", `{"for":"message","to":"BOB@example.org","count":2}`)
-		if took := time.Since(start); took != 2*time.Second || response.object["total"] != 2.0 {
-			t.Errorf("after %v: %s, want 2 messages after 2 s", took, response.text)
+		response := p.Post("/_mock/wait", `{"for":"message","to":"BOB@example.org","count":2}`).OK()
+		if took := time.Since(start); took != 2*time.Second || response.Int("total") != 2 {
+			t.Errorf("after %v: %s, want 2 messages after 2 s", took, response.Body)
 		}
 	})
 }
 
 // TestInvalidWaitFilter: the error for a filter of other records names only filters that a wait accepts.
 func TestInvalidWaitFilter(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	response := p.do("POST", "/_mock/wait", `{"for":"request","to":"ada@example.org"}`)
-	assert.Equal(t, 422, response.status)
-	assert.Contains(t, response.text, "must be one of account_id, method, operation, search, status")
+	p := probe.New(t, mockserver.Config{})
+	response := p.Post("/_mock/wait", `{"for":"request","to":"ada@example.org"}`)
+	assert.Equal(t, 422, response.Status)
+	assert.Contains(t, response.Body, "must be one of account_id, method, operation, search, status")
 }
 
 // A wait or drain of one account does not wait for the receiver of another account.
 func TestWaitForOneAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		p := newProbe(t, mockserver.Config{
+		p := probe.New(t, mockserver.Config{
 			Tokens:         []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}, {Value: "three", UserID: 3, AccountID: 3}},
 			RetrySchedule:  []time.Duration{20 * time.Second},
 			AttemptTimeout: time.Hour,
 			Targets:        map[string]http.Handler{"app.test": says(""), "stuck.test": hang},
 		})
-		p.causeDelivery()
-		p.as("two").must("POST", "/webhooks", `{"url":"http://stuck.test/","events":["SuppressedEmail.Added"]}`)
-		p.as("two").must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)
-		_, err := p.SendEventTo("http://stuck.test/", parsedSecret(t, "s3cr3t"), []byte(`{}`))
+		p.CauseDelivery()
+		p.As("two").Post("/webhooks", `{"url":"http://stuck.test/","events":["SuppressedEmail.Added"]}`).OK()
+		p.As("two").Post("/suppressed-emails", `{"email":"eve@example.org"}`).OK()
+		_, err := p.SendEventTo("http://stuck.test/", check.Need(webhook.ParseSecret("s3cr3t", ""))(t), []byte(`{}`))
 		require.NoError(t, err)
 		const send = `{"url":"http://stuck.test/","secret":"s3cr3t","body":{},"account_id":`
-		p.must("POST", "/_mock/events", send+`3}`)
-		p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s3cr3t","body":{},"account_id":1}`)
-		assert.Equal(t, 404, p.do("POST", "/_mock/events", send+`5}`).status, "an unknown account")
-		assert.Equal(t, 422, p.do("POST", "/_mock/events", `{"webhook_id":"1","body":{},"account_id":1}`).status, "the webhook has an account")
+		p.Post("/_mock/events", send+`3}`).OK()
+		p.Post("/_mock/events", `{"url":"http://app.test/","secret":"s3cr3t","body":{},"account_id":1}`).OK()
+		assert.Equal(t, 404, p.Post("/_mock/events", send+`5}`).Status, "an unknown account")
+		assert.Equal(t, 422, p.Post("/_mock/events", `{"webhook_id":"1","body":{},"account_id":1}`).Status, "the webhook has an account")
 		for body, status := range map[string]int{
 			`{"account_id":3,"timeout_ms":5}`:                                                  504,
 			`{"for":"delivery","account_id":3,"search":"stuck.test","count":2,"timeout_ms":5}`: 200,
@@ -130,8 +133,8 @@ func TestWaitForOneAccount(t *testing.T) {
 			`{"account_id":5}`:                404,
 			`{"account_id":0}`:                422,
 		} {
-			if response := p.do("POST", "/_mock/wait", body); response.status != status {
-				t.Errorf("%s: %d %s, want %d", body, response.status, response.text, status)
+			if response := p.Post("/_mock/wait", body); response.Status != status {
+				t.Errorf("%s: %d %s, want %d", body, response.Status, response.Body, status)
 			}
 		}
 		require.NoError(t, p.WaitAccount(t.Context(), 1))
@@ -149,8 +152,8 @@ func TestWaitEndsWithContext(t *testing.T) {
 			<-r.Context().Done()
 			inProgress.Add(-1)
 		})
-		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
-		p.causeDelivery()
+		p := probe.New(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
+		p.CauseDelivery()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := p.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -161,7 +164,7 @@ func TestWaitEndsWithContext(t *testing.T) {
 		if err := p.Drain(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "1 deliveries to webhook") {
 			t.Errorf("Drain: %v, want the deadline and the pending deliveries", err)
 		}
-		p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+		p.Post("/suppressed-emails", `{"email":"b@example.org"}`).OK()
 		synctest.Wait()
 		if inProgress.Load() == 0 {
 			t.Error("no attempt is in progress")
@@ -184,9 +187,9 @@ func TestDrainClosedServer(t *testing.T) {
 		"closed because": func(end func()) { go end() },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			h := &hookServer{status: func(int) int { return http.StatusInternalServerError }}
-			p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Hour}})
-			p.causeDelivery()
+			h := &probe.Receiver{Status: func(int) int { return http.StatusInternalServerError }}
+			p := probe.New(t, mockserver.Config{Targets: h.Targets(), RetrySchedule: []time.Duration{time.Hour}})
+			p.CauseDelivery()
 			require.NoError(t, p.Wait(t.Context()))
 			start(p.Close)
 			if err := p.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "1 deliveries to webhook") ||

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -22,40 +23,40 @@ const (
 func (f *fixture) list() int64 {
 	f.Helper()
 	id := f.closedList()
-	f.post(fmt.Sprintf("/lists/%d/accept-policy", id), "").is(204, "")
+	f.Post(fmt.Sprintf("/lists/%d/accept-policy", id), "").Is(204, "")
 	return id
 }
 
 // closedList creates a list without an accepted policy.
 func (f *fixture) closedList() int64 {
 	f.Helper()
-	return f.post("/lists", `{"name":"News"}`).ok().int("list_id")
+	return f.Post("/lists", `{"name":"News"}`).OK().Int("list_id")
 }
 
 func (f *fixture) contact(list int64, email string) int64 {
 	f.Helper()
-	return f.post(fmt.Sprintf("/lists/%d/contacts", list), fmt.Sprintf(`{"email":%q}`, email)).ok().int("id")
+	return f.Post(fmt.Sprintf("/lists/%d/contacts", list), fmt.Sprintf(`{"email":%q}`, email)).OK().Int("id")
 }
 
 // member adds an address to a list and gives the contact a status.
 func (f *fixture) member(list int64, email, status string) int64 {
 	f.Helper()
 	if status == "pending" {
-		return f.post(fmt.Sprintf("/lists/%d/contacts?send_double_opt_in=true", list), fmt.Sprintf(`{"email":%q}`, email)).ok().int("id")
+		return f.Post(fmt.Sprintf("/lists/%d/contacts?send_double_opt_in=true", list), fmt.Sprintf(`{"email":%q}`, email)).OK().Int("id")
 	}
 	id := f.contact(list, email)
 	switch status {
 	case "unsubscribed":
-		f.post(fmt.Sprintf("/lists/%d/contacts/%d/unsubscribe", list, id), "").ok()
+		f.Post(fmt.Sprintf("/lists/%d/contacts/%d/unsubscribe", list, id), "").OK()
 	case "deleted":
-		f.delete(fmt.Sprintf("/lists/%d/contacts/%d", list, id)).ok()
+		f.Delete(fmt.Sprintf("/lists/%d/contacts/%d", list, id)).OK()
 	case "spam":
 		f.complain(f.submitTo(list, email))
-		f.delete("/suppressed-emails/" + email).ok() // keep only the contact's status
+		f.Delete("/suppressed-emails/" + email).OK() // keep only the contact's status
 	case "bounced":
 		f.bounce(f.submitTo(list, email), "bounce_hb")
 	case "suppressed":
-		f.post("/suppressed-emails", fmt.Sprintf(`{"email":%q}`, email)).ok()
+		f.Post("/suppressed-emails", fmt.Sprintf(`{"email":%q}`, email)).OK()
 	}
 	return id
 }
@@ -63,7 +64,7 @@ func (f *fixture) member(list int64, email, status string) int64 {
 // isSuppressed reports whether an address is on the suppression list.
 func (f *fixture) isSuppressed(email string) bool {
 	f.Helper()
-	return len(f.get("/suppressed-emails?filter=email:"+email).column("email")) == 1
+	return len(f.Get("/suppressed-emails?filter=email:"+email).Column("email")) == 1
 }
 
 // submission is the body of POST /v2/emails, with further fields such as `,"list_id":1`.
@@ -72,15 +73,15 @@ func submission(email, more string) string {
 }
 
 // submit submits an email without a list.
-func (f *fixture) submit(email, more string) reply {
+func (f *fixture) submit(email, more string) probe.Response {
 	f.Helper()
-	return f.post("/v2/emails", submission(email, more))
+	return f.Post("/v2/emails", submission(email, more))
 }
 
 // submitTo submits an email to a contact of a list and returns its id.
 func (f *fixture) submitTo(list int64, email string) string {
 	f.Helper()
-	return f.submit(email, fmt.Sprintf(`,"list_id":%d`, list)).ok().text("id")
+	return f.submit(email, fmt.Sprintf(`,"list_id":%d`, list)).OK().Text("id")
 }
 
 // sent is an email with the ids of the records that it belongs to, or 0.
@@ -113,7 +114,7 @@ func (f *fixture) sendByCampaign() sent {
 	f.Helper()
 	list := f.list()
 	s := sent{list: list, contact: f.contact(list, ada), campaign: f.campaign(list)}
-	f.post(fmt.Sprintf("/campaigns/%d/schedule", s.campaign), "").ok()
+	f.Post(fmt.Sprintf("/campaigns/%d/schedule", s.campaign), "").OK()
 	return f.lastSent(s)
 }
 
@@ -121,7 +122,7 @@ func (f *fixture) sendByCampaign() sent {
 func (f *fixture) campaign(list int64) int64 {
 	f.Helper()
 	body := fmt.Sprintf(`{"name":"Spring","list_id":%d,"sender":%s,"content":%s}`, list, shop, greeting)
-	return f.post("/campaigns", body).ok().int("campaign_id")
+	return f.Post("/campaigns", body).OK().Int("campaign_id")
 }
 
 func (f *fixture) sendByWorkflow() sent {
@@ -135,8 +136,8 @@ func (f *fixture) sendByWorkflow() sent {
 func (f *fixture) workflow(list int64) int64 {
 	f.Helper()
 	body := fmt.Sprintf(`{"name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, list, shop, greeting)
-	id := f.post("/workflows", body).ok().int("workflow_id")
-	f.post(fmt.Sprintf("/workflows/%d/activate", id), "").is(204, "")
+	id := f.Post("/workflows", body).OK().Int("workflow_id")
+	f.Post(fmt.Sprintf("/workflows/%d/activate", id), "").Is(204, "")
 	return id
 }
 
@@ -144,7 +145,7 @@ func (f *fixture) sendByTransactional() sent {
 	f.Helper()
 	body := fmt.Sprintf(`{"email":%q,"sender":%s,"content":%s,"additional_headers":[{"name":"X-Order","value":"7"}]}`, ada, shop,
 		greeting)
-	id := f.post("/emails", body).ok().text("id")
+	id := f.Post("/emails", body).OK().Text("id")
 	f.deliveries()
 	return sent{id: id}
 }
@@ -168,24 +169,25 @@ func (f *fixture) lastSent(s sent) sent {
 
 func (f *fixture) bounce(id, category string) {
 	f.Helper()
-	f.must(f.srv.Bounce(id, events.BounceCategory(category)))
+	require.NoError(f, f.Bounce(id, events.BounceCategory(category)))
 }
 
-func (f *fixture) complain(id string)          { f.Helper(); f.must(f.srv.Complain(id, "Mailbox.example")) }
-func (f *fixture) open(id string)              { f.Helper(); f.must(f.srv.Open(id)) }
-func (f *fixture) click(id, url string)        { f.Helper(); f.must(f.srv.Click(id, url)) }
-func (f *fixture) unsubscribe(id string)       { f.Helper(); f.must(f.srv.Unsubscribe(id)) }
-func (f *fixture) globalUnsubscribe(id string) { f.Helper(); f.must(f.srv.GlobalUnsubscribe(id)) }
-
-func (f *fixture) must(err error) {
+func (f *fixture) complain(id string) {
 	f.Helper()
-	require.NoError(f, err)
+	require.NoError(f, f.Complain(id, "Mailbox.example"))
+}
+func (f *fixture) open(id string)        { f.Helper(); require.NoError(f, f.Open(id)) }
+func (f *fixture) click(id, url string)  { f.Helper(); require.NoError(f, f.Click(id, url)) }
+func (f *fixture) unsubscribe(id string) { f.Helper(); require.NoError(f, f.Unsubscribe(id)) }
+func (f *fixture) globalUnsubscribe(id string) {
+	f.Helper()
+	require.NoError(f, f.GlobalUnsubscribe(id))
 }
 
 // lastMessage returns the last message in the outbox.
 func (f *fixture) lastMessage() mockserver.Message {
 	f.Helper()
-	outbox := f.srv.Outbox()
+	outbox := f.Outbox()
 	if len(outbox) == 0 {
 		f.Fatal("nothing was sent")
 	}
@@ -195,7 +197,7 @@ func (f *fixture) lastMessage() mockserver.Message {
 // recipients returns the recipients of all messages, in order.
 func (f *fixture) recipients() string {
 	var to []string
-	for _, m := range f.srv.Outbox() {
+	for _, m := range f.Outbox() {
 		to = append(to, m.To)
 	}
 	return strings.Join(to, " ")

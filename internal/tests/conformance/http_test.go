@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"example.com/emailplatform/internal/tests/probe"
 )
 
 func TestErrors(t *testing.T) {
@@ -18,12 +20,12 @@ func TestErrors(t *testing.T) {
 				continue
 			}
 			for _, body := range []string{"{", `{"name":}`, "nonsense", `{} {}`, `{"a":1,}`} {
-				f.do(r.method, r.at("1"), body).problem(400, "json_invalid", "body")
+				f.Do(r.method, r.at("1"), body).Problem(400, "json_invalid", "body")
 			}
 		}
-		empty := f.request(http.MethodPost, "/lists", "")
+		empty := f.Request(http.MethodPost, "/lists", "")
 		empty.Header.Set("Content-Type", "application/json")
-		f.send(empty).problem(400, "json_invalid", "body")
+		f.Send(empty).Problem(400, "json_invalid", "body")
 	}))
 	t.Run("text that is not Unicode", withFixture(func(f *fixture) {
 		proves(f, "decision/7/unicode", "decision/7/nul")
@@ -32,7 +34,7 @@ func TestErrors(t *testing.T) {
 				continue
 			}
 			for _, text := range []string{"\xe9", `\ud800`, `\udc00\ud800`, `\u0000`} {
-				f.do(r.method, r.at("1"), `{"a":[{"b":"`+text+`"}]}`).problem(400, "json_invalid", "body.a.0.b")
+				f.Do(r.method, r.at("1"), `{"a":[{"b":"`+text+`"}]}`).Problem(400, "json_invalid", "body.a.0.b")
 			}
 		}
 	}))
@@ -43,20 +45,20 @@ func TestErrors(t *testing.T) {
 	})
 	t.Run("content types", withFixture(func(f *fixture) {
 		proves(f, "decision/7/415")
-		create := func(contentType string) reply {
-			req := f.request(http.MethodPost, "/lists", `{"name":"A"}`)
+		create := func(contentType string) probe.Response {
+			req := f.Request(http.MethodPost, "/lists", `{"name":"A"}`)
 			req.Header.Set("Content-Type", contentType)
-			return f.send(req)
+			return f.Send(req)
 		}
 		for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/jsonp"} {
-			create(kind).problem(415, "unsupported_media_type", "header.content-type")
+			create(kind).Problem(415, "unsupported_media_type", "header.content-type")
 		}
-		create("Application/JSON; charset=utf-8").is(201, `{"…":0}`)
+		create("Application/JSON; charset=utf-8").Is(201, `{"…":0}`)
 	}))
 	t.Run("a body over 10 MiB", withFixture(func(f *fixture) {
 		proves(f, "decision/7/413")
-		f.post("/lists", `{"name":"`+strings.Repeat("x", 10<<20-10)+`"}`).problem(413, "too_large", "body")
-		f.post("/lists", `{"name":"`+strings.Repeat("x", 10<<20-11)+`"}`).is(201, `{"…":0}`)
+		f.Post("/lists", `{"name":"`+strings.Repeat("x", 10<<20-10)+`"}`).Problem(413, "too_large", "body")
+		f.Post("/lists", `{"name":"`+strings.Repeat("x", 10<<20-11)+`"}`).Is(201, `{"…":0}`)
 	}))
 	t.Run("another method", withFixture(func(f *fixture) {
 		proves(f, "decision/7/405")
@@ -65,9 +67,9 @@ func TestErrors(t *testing.T) {
 			allowed[r.at("1")] = append(allowed[r.at("1")], r.method)
 		}
 		for path, methods := range allowed {
-			res := f.do(http.MethodPut, path, "").is(405, `{"detail":"<array>"}`)
+			res := f.Do(http.MethodPut, path, "").Is(405, `{"detail":"<array>"}`)
 			for _, method := range methods {
-				assert.Contains(f, strings.Split(res.header.Get("Allow"), ", "), method, "%s: Allow", path)
+				assert.Contains(f, strings.Split(res.Header.Get("Allow"), ", "), method, "%s: Allow", path)
 			}
 		}
 	}))
@@ -86,11 +88,11 @@ func (r route) unknownFields(f *fixture) {
 	}
 	untouched := state(f)
 	for at, request := range requests {
-		if response := f.do(r.method, request[0], strings.Replace(request[1], ",}", "}", 1)); r.operation.Extensions["x-reject-unknown"] == true {
-			response.problem(422, "value_error", at)
-			want(f, "the state after "+at, state(f), untouched)
+		if response := f.Do(r.method, request[0], strings.Replace(request[1], ",}", "}", 1)); r.operation.Extensions["x-reject-unknown"] == true {
+			response.Problem(422, "value_error", at)
+			assert.Equal(f, untouched, state(f), "the state after "+at)
 		} else {
-			assert.NotEqual(f, 422, response.status, "%s %s: %s", r, at, response.raw)
+			assert.NotEqual(f, 422, response.Status, "%s %s: %s", r, at, response.Body)
 		}
 	}
 }
@@ -100,26 +102,26 @@ func TestInvalidRequests(t *testing.T) {
 		proves(f, "decision/7/404")
 		for _, r := range routes(f) {
 			if r.hasParameter() {
-				res := f.do(r.method, r.at("999999"), r.example()).is(404, `{"detail":"<array>"}`)
-				want(f, r.String(), strings.Contains(string(res.raw), `"not_found"`), true)
+				res := f.Do(r.method, r.at("999999"), r.example()).Is(404, `{"detail":"<array>"}`)
+				assert.Contains(f, res.Body, `"not_found"`, r.String())
 			}
 		}
-		f.get("/nowhere").is(404, `{"detail":"<array>"}`)
+		f.Get("/nowhere").Is(404, `{"detail":"<array>"}`)
 	}))
 	t.Run("more errors than are listed", withFixture(func(f *fixture) {
 		proves(f, "decision/6/first-hundred")
 		ids := strings.TrimSuffix(strings.Repeat(`"x",`, 150), ",")
-		res := f.post("/lists/1/contacts/tag", `{"contact_ids":[`+ids+`],"tags":["vip"]}`).problem(422, "value_error", "body.contact_ids.99")
-		want(f, "errors", strings.Count(string(res.raw), `"loc"`), 100)
+		res := f.Post("/lists/1/contacts/tag", `{"contact_ids":[`+ids+`],"tags":["vip"]}`).Problem(422, "value_error", "body.contact_ids.99")
+		assert.Equal(f, 100, strings.Count(res.Body, `"loc"`), "errors")
 	}))
 	t.Run("each response has its id", withFixture(func(f *fixture) {
 		proves(f, "decision/6/request-id")
 		seen := map[string]bool{}
-		for _, res := range []reply{
-			f.get("/lists"), f.post("/lists", "{"), f.get("/nowhere"), f.as("").get("/lists"), f.delete("/lists"),
+		for _, res := range []probe.Response{
+			f.Get("/lists"), f.Post("/lists", "{"), f.Get("/nowhere"), f.As("").Get("/lists"), f.Delete("/lists"),
 		} {
-			id := res.header.Get("X-Request-Id")
-			want(f, "X-Request-Id is new", id != "" && !seen[id], true)
+			id := res.Header.Get("X-Request-Id")
+			assert.True(f, id != "" && !seen[id], "X-Request-Id is new")
 			seen[id] = true
 		}
 	}))
@@ -129,16 +131,16 @@ func TestInvalidRequests(t *testing.T) {
 func TestBaseURL(t *testing.T) {
 	withFixture(func(f *fixture) {
 		proves(f, "http/base-url", "versioning/no-prefix")
-		mounted := http.StripPrefix("/tenant/7", f.srv)
+		mounted := http.StripPrefix("/tenant/7", f.Server)
 		for path, status := range map[string]int{"/tenant/7/lists": 200, "/tenant/7/v2/lists": 404, "/lists": 404} {
 			req := httptest.NewRequestWithContext(f.Context(), http.MethodGet, path, nil)
 			req.Header.Set("Authorization", "Bearer "+owner)
 			res := httptest.NewRecorder()
 			mounted.ServeHTTP(res, req)
-			want(f, path, res.Code, status)
+			assert.Equal(f, status, res.Code, path)
 		}
 		for _, r := range routes(f) {
-			want(f, r.path+" has a prefix", strings.HasPrefix(r.path, "/v2/"), strings.HasPrefix(r.path, "/v2/emails"))
+			assert.Equal(f, strings.HasPrefix(r.path, "/v2/emails"), strings.HasPrefix(r.path, "/v2/"), r.path+" has a prefix")
 		}
 	})(t)
 }
@@ -150,29 +152,29 @@ func TestAuthentication(t *testing.T) {
 			for _, header := range []string{
 				"", "Bearer", "Bearer ", "Bearer unknown", "Basic " + owner, owner, "Bearer " + owner + "x",
 			} {
-				req := f.request(r.method, r.at("1"), r.example())
+				req := f.Request(r.method, r.at("1"), r.example())
 				req.Header.Set("Authorization", header)
-				res := f.send(req).problem(401, "unauthorized", "header.authorization")
-				want(f, r.String()+" WWW-Authenticate", res.header.Get("WWW-Authenticate"), "Bearer")
+				res := f.Send(req).Problem(401, "unauthorized", "header.authorization")
+				assert.Equal(f, "Bearer", res.Header.Get("WWW-Authenticate"), r.String()+" WWW-Authenticate")
 			}
 			if r.method != http.MethodGet {
-				f.as(reader).do(r.method, r.at("1"), r.example()).problem(403, "forbidden", "header.authorization")
+				f.As(reader).Do(r.method, r.at("1"), r.example()).Problem(403, "forbidden", "header.authorization")
 			}
 		}
-		f.as("").get("/nowhere").problem(401, "unauthorized", "header.authorization")
-		f.as(reader).get("/lists").is(200, `{"data":[],"…":0}`)
+		f.As("").Get("/nowhere").Problem(401, "unauthorized", "header.authorization")
+		f.As(reader).Get("/lists").Is(200, `{"data":[],"…":0}`)
 	}))
 	t.Run("the records of an account are invisible to other accounts", withFixture(func(f *fixture) {
 		proves(f, "decision/7/404-account")
 		ids := furnish(f)
-		other := f.as(otherAccount)
+		other := f.As(otherAccount)
 		for _, r := range routes(f) {
 			path := resolve(r.path, ids)
 			switch {
 			case r.hasParameter():
-				want(f, path, other.do(r.method, path, r.exampleOf(ids)).status, 404)
+				assert.Equal(f, 404, other.Do(r.method, path, r.exampleOf(ids)).Status, path)
 			case r.method == http.MethodGet:
-				other.get(path).is(200, `{"data":[],"pagination":{"page":1,"per_page":50}}`)
+				other.Get(path).Is(200, `{"data":[],"pagination":{"page":1,"per_page":50}}`)
 			}
 		}
 	}))
@@ -199,25 +201,25 @@ func TestPages(t *testing.T) {
 				n-- // f.list has created one
 			}
 			for i := range n {
-				f.post(at, fmt.Sprintf(body, i)).ok()
+				f.Post(at, fmt.Sprintf(body, i)).OK()
 			}
 			path := sent{list: list}.fill(path) + "?"
-			page := func(query string) []any { return f.get(path + query).json().(map[string]any)["data"].([]any) }
+			page := func(query string) []any { return f.Get(path + query).JSON().(map[string]any)["data"].([]any) }
 			for query, n := range map[string]int{
 				"": 50, "page=1": 50, "page=2": 50, "page=3": 1, "page=4": 0, "page=51&per_page=2": 1,
 				"per_page=100": 100, "page=2&per_page=100": 1, "page=9000000000000000000&per_page=100": 0,
 			} {
-				want(f, path+query, len(page(query)), n)
+				assert.Len(f, page(query), n, path+query)
 			}
-			first := f.get(path+"per_page=2").is(200, `{"data":["<any>","<any>"],"pagination":{"page":1,"per_page":2}}`)
-			f.get(path+"per_page=2&page=1").is(200, string(first.raw))
-			f.get(path+"page=7&with_count=true").is(200, `{"data":[],"pagination":{"page":7,"per_page":50,"count":101}}`)
-			f.get(path+"page=7&with_count=false").is(200, `{"data":[],"pagination":{"page":7,"per_page":50}}`)
+			first := f.Get(path+"per_page=2").Is(200, `{"data":["<any>","<any>"],"pagination":{"page":1,"per_page":2}}`)
+			f.Get(path+"per_page=2&page=1").Is(200, first.Body)
+			f.Get(path+"page=7&with_count=true").Is(200, `{"data":[],"pagination":{"page":7,"per_page":50,"count":101}}`)
+			f.Get(path+"page=7&with_count=false").Is(200, `{"data":[],"pagination":{"page":7,"per_page":50}}`)
 			whole := append(page("per_page=100"), page("per_page=100&page=2")...)
-			want(f, "the pages together", show(append(append(page("page=1"), page("page=2")...), page("page=3")...)), show(whole))
+			assert.Equal(f, probe.Show(whole), probe.Show(append(append(page("page=1"), page("page=2")...), page("page=3")...)), "the pages together")
 			for _, query := range []string{"per_page=101", "per_page=0", "page=0", "page=-1", "page=x", "page=1.5"} {
 				field, _, _ := strings.Cut(query, "=")
-				f.get(path+query).problem(422, "value_error", "query."+field)
+				f.Get(path+query).Problem(422, "value_error", "query."+field)
 			}
 		}))
 	}

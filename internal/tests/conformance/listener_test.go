@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tests/probe"
 )
 
 // delivery is a delivery that the receiver got.
@@ -28,7 +31,7 @@ type delivery struct {
 
 // listener receives the deliveries of all webhooks, and checks the method, the content type and the signature.
 type listener struct {
-	t *testing.T
+	t testing.TB
 
 	mu       sync.Mutex
 	secrets  map[string]string // by path
@@ -42,7 +45,7 @@ func (r *listener) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	raw, err := io.ReadAll(req.Body)
 	assert.NoError(r.t, err, "reading a delivery")
 	d := delivery{at: time.Now(), path: req.URL.Path, header: req.Header, raw: raw}
-	if value, err := parse(raw); err == nil {
+	if value, err := probe.Parse(string(raw)); err == nil {
 		d.body, _ = value.(map[string]any)
 		d.event, _ = d.body["event"].(string)
 	}
@@ -106,20 +109,20 @@ func (f *fixture) listenWith(more string, events ...string) string {
 	path := fmt.Sprintf("/%d", len(f.receiver.secrets)+1)
 	f.receiver.secrets[path] = ""
 	f.receiver.mu.Unlock()
-	created := f.post("/webhooks", fmt.Sprintf(`{"url":"http://hook.test%s","events":%s%s}`, path, show(events), more)).ok()
+	created := f.Post("/webhooks", fmt.Sprintf(`{"url":"http://hook.test%s","events":%s%s}`, path, probe.Show(events), more)).OK()
 	f.receiver.mu.Lock()
 	for other, secret := range f.receiver.secrets {
-		want(f, "the same secret as "+other, secret == created.text("secret"), false)
+		assert.NotEqual(f, secret, created.Text("secret"), "the same secret as "+other)
 	}
-	f.receiver.secrets[path] = created.text("secret")
+	f.receiver.secrets[path] = created.Text("secret")
 	f.receiver.mu.Unlock()
-	return created.text("webhook_id")
+	return created.Text("webhook_id")
 }
 
 // deliveries waits for all deliveries and returns those since the last call.
 func (f *fixture) deliveries() []delivery {
 	f.Helper()
-	f.must(f.srv.Wait(f.Context()))
+	require.NoError(f, f.Wait(f.Context()))
 	return f.receiver.drain()
 }
 
@@ -145,7 +148,7 @@ func (f *fixture) fires(names ...string) []delivery {
 // matches compares a value with a pattern.
 func (f *fixture) matches(what string, got any, pattern string) {
 	f.Helper()
-	for _, m := range mismatches(got, pattern) {
+	for _, m := range probe.Mismatches(got, pattern) {
 		f.Errorf("%s: %s", what, m)
 	}
 }

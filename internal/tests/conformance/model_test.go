@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -52,7 +53,7 @@ func newTrial(r *rapid.T) *trial {
 		srv:   mockserver.New(mockserver.Config{Targets: map[string]http.Handler{"hook.test": ignore}}),
 	}
 	for range 2 {
-		_, body := t.call("POST", "/webhooks", `{"url":"http://hook.test/","events":`+show(eventNames())+`}`)
+		_, body := t.call("POST", "/webhooks", `{"url":"http://hook.test/","events":`+probe.Show(eventNames())+`}`)
 		t.hooks, t.archived = append(t.hooks, body["webhook_id"].(string)), append(t.archived, false)
 		_, body = t.call("POST", "/lists", `{"name":"News"}`)
 		t.lists = append(t.lists, &modelList{id: number(body["list_id"])})

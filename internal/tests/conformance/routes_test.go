@@ -131,9 +131,9 @@ func FuzzAPI(f *testing.F) {
 			t.Fatal(err)
 		}
 		req.URL.RawPath, req.URL.RawQuery = target, query
-		req.Header = http.Header{"Authorization": {"Bearer " + server.token}, "Content-Type": {contentType}}
-		if response := server.send(req); response.status >= 500 {
-			t.Errorf("%s %s?%s %s: %d %s", r.method, target, query, body, response.status, response.raw)
+		req.Header = http.Header{"Authorization": {"Bearer " + server.Token()}, "Content-Type": {contentType}}
+		if response := server.Send(req); response.Status >= 500 {
+			t.Errorf("%s %s?%s %s: %d %s", r.method, target, query, body, response.Status, response.Body)
 		}
 		server.deliveries()
 	})
@@ -143,15 +143,15 @@ func FuzzAPI(f *testing.F) {
 func furnish(f *fixture) map[string]string {
 	const maria = "maria.silva@example.com" // address in the examples of openapi.yaml
 	list := f.list()
-	contact := f.post(fmt.Sprintf("/lists/%d/contacts", list), fmt.Sprintf(`{"email":%q,"tags":["vip"]}`, maria)).int("id")
+	contact := f.Post(fmt.Sprintf("/lists/%d/contacts", list), fmt.Sprintf(`{"email":%q,"tags":["vip"]}`, maria)).Int("id")
 	ids := map[string]int64{
 		"list_id":     list,
 		"contact_id":  contact,
-		"template_id": f.post("/templates", design).int("template_id"),
+		"template_id": f.Post("/templates", design).Int("template_id"),
 		"campaign_id": f.campaign(list),
 		"workflow_id": f.workflow(list),
 	}
-	f.post("/suppressed-emails", `{"email":"no-more@example.com"}`).ok()
+	f.Post("/suppressed-emails", `{"email":"no-more@example.com"}`).OK()
 	out := map[string]string{
 		"webhook_id": f.listen(),
 		"email_id":   f.submitTo(list, maria),

@@ -14,8 +14,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -127,8 +129,8 @@ func runScenario(t *testing.T, title string, before, statements []statement) {
 		t.Run(title+" "+strings.Join(row, " "), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := setup(t, recordEvents)
-				s := &scenarioRun{fixture: f, vars: captures{
-					"shop": shop, "greeting": greeting, "design": design, "owner": ownerUser, "nobody": noUser, "url": f.srv.URL(),
+				s := &scenarioRun{fixture: f, vars: probe.Captures{
+					"shop": shop, "greeting": greeting, "design": design, "owner": ownerUser, "nobody": noUser, "url": f.URL(),
 				}}
 				var replacements []string
 				for i, name := range names {
@@ -154,8 +156,8 @@ func runScenario(t *testing.T, title string, before, statements []statement) {
 // scenarioRun is a running scenario.
 type scenarioRun struct {
 	*fixture
-	vars      captures
-	last      reply
+	vars      probe.Captures
+	last      probe.Response
 	unchecked bool // whether no statement has checked the last response
 }
 
@@ -180,26 +182,22 @@ func (s *scenarioRun) run(statement string) {
 	if m := responseLine.FindStringSubmatch(statement); m != nil {
 		s.check(s.last, m[1], m[3])
 		if m[2] != "" {
-			s.vars[m[2]] = strings.TrimSpace(string(s.last.raw))
+			s.vars[m[2]] = strings.TrimSpace(s.last.Body)
 		}
 		s.unchecked = false
 		return
 	}
 	if m := headerLine.FindStringSubmatch(statement); m != nil {
-		want(s.fixture, m[1], s.last.header.Get(m[1]), s.filled(strings.TrimSpace(m[2])))
+		assert.Equal(s, s.filled(strings.TrimSpace(m[2])), s.last.Header.Get(m[1]), m[1])
 		return
 	}
 	s.settle()
 	if m := requestLine.FindStringSubmatch(statement); m != nil {
-		target := s.filled(m[3])
-		if strings.HasPrefix(target, "/") {
-			target = s.srv.URL() + target
-		}
-		s.request(tokens[m[1]], m[2], target, s.filled(m[4]))
+		s.request(tokens[m[1]], m[2], strings.TrimPrefix(s.filled(m[3]), s.URL()), s.filled(m[4]))
 		return
 	}
 	if m := reactionLine.FindStringSubmatch(statement); m != nil {
-		s.request(owner, "POST", s.srv.URL()+"/_mock/outbox/"+s.filled(m[2])+"/"+m[1], s.filled(m[3]))
+		s.request(owner, "POST", "/_mock/outbox/"+s.filled(m[2])+"/"+m[1], s.filled(m[3]))
 		return
 	}
 	name, args, _ := strings.Cut(statement, " ")
@@ -210,19 +208,19 @@ func (s *scenarioRun) run(statement string) {
 	command(s, args)
 }
 
-func (s *scenarioRun) request(token, method, url, body string) {
+func (s *scenarioRun) request(token, method, path, body string) {
 	s.Helper()
-	req := s.as(token).request(method, strings.TrimPrefix(url, s.srv.URL()), body)
+	req := s.As(token).Request(method, path, body)
 	if strings.HasPrefix(body, "List-Unsubscribe=") {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	s.last, s.unchecked = s.send(req), true
+	s.last, s.unchecked = s.Send(req), true
 }
 
 // settle checks that the last request succeeded, if no statement has checked it.
 func (s *scenarioRun) settle() {
 	if s.unchecked {
-		s.last.ok()
+		s.last.OK()
 	}
 	s.unchecked = false
 }
@@ -263,38 +261,38 @@ func (s *scenarioRun) pattern(text string) string {
 }
 
 // check compares a response with the text of an expectation.
-func (s *scenarioRun) check(response reply, status, expected string) {
+func (s *scenarioRun) check(response probe.Response, status, expected string) {
 	s.Helper()
-	if got := http.StatusText(response.status); fmt.Sprintf("%d", response.status) != status {
-		s.Fatalf("%s: status %d %s, want %s: %s", response.request, response.status, got, status, response.raw)
+	if got := http.StatusText(response.Status); fmt.Sprintf("%d", response.Status) != status {
+		s.Fatalf("%s: status %d %s, want %s: %s", response.Request, response.Status, got, status, response.Body)
 	}
 	if text, isText := strings.CutPrefix(expected, "text "); isText {
-		want(s.fixture, response.request, string(response.raw), text)
+		assert.Equal(s, text, response.Body, response.Request)
 	} else if text, isPart := strings.CutPrefix(expected, "has "); isPart {
 		s.contains(response, s.filled(text))
 	} else if m := errorLine.FindStringSubmatch(expected); m != nil {
-		response.problem(response.status, m[1], s.filled(m[2]))
+		response.Problem(response.Status, m[1], s.filled(m[2]))
 		s.contains(response, m[3])
 	} else if m := columnLine.FindStringSubmatch(expected); m != nil {
-		want(s.fixture, response.request, strings.Join(response.column(m[1]), " "), strings.TrimSpace(s.filled(m[2])))
+		assert.Equal(s, strings.TrimSpace(s.filled(m[2])), strings.Join(response.Column(m[1]), " "), response.Request)
 	} else if expected == "" {
-		response.is(response.status, "")
+		response.Is(response.Status, "")
 	} else {
-		s.matches(response.request, response.json(), s.pattern(expected))
+		s.matches(response.Request, response.JSON(), s.pattern(expected))
 	}
 }
 
-func (s *scenarioRun) contains(response reply, text string) {
+func (s *scenarioRun) contains(response probe.Response, text string) {
 	s.Helper()
-	if !strings.Contains(string(response.raw), text) {
-		s.Errorf("%s: got %s, want a body that contains %s", response.request, response.raw, text)
+	if !strings.Contains(response.Body, text) {
+		s.Errorf("%s: got %s, want a body that contains %s", response.Request, response.Body, text)
 	}
 }
 
 // matches compares a value with a pattern and stores the captured values.
 func (s *scenarioRun) matches(what string, got any, pattern string) {
 	s.Helper()
-	for _, m := range s.vars.mismatches(got, pattern) {
+	for _, m := range s.vars.Mismatches(got, pattern) {
 		s.Errorf("%s: %s", what, m)
 	}
 }
@@ -304,7 +302,7 @@ func (s *scenarioRun) matches(what string, got any, pattern string) {
 var commands = map[string]func(s *scenarioRun, args string){
 	"proves": func(s *scenarioRun, args string) {
 		pieces, err := pieceList()
-		s.must(err)
+		require.NoError(s, err)
 		for pattern := range strings.FieldsSeq(s.filled(args)) {
 			matched := false
 			for _, p := range pieces {
@@ -320,14 +318,14 @@ var commands = map[string]func(s *scenarioRun, args string){
 	},
 	// server OPTION… starts another server, which the following statements use.
 	"server": func(s *scenarioRun, args string) {
-		s.fixture = setup(s.T, func(cfg *mockserver.Config) {
+		s.fixture = setup(s.TB, func(cfg *mockserver.Config) {
 			cfg.SkipValidation = strings.Contains(args, "skips validation")
 			cfg.RejectUnknownFields = strings.Contains(args, "rejects unknown fields")
 		}, recordEvents)
 	},
 	"wait": func(s *scenarioRun, args string) {
 		d, err := time.ParseDuration(args)
-		s.must(err)
+		require.NoError(s, err)
 		time.Sleep(d)
 	},
 	"list":       func(s *scenarioRun, args string) { s.store(args, s.list()) },
@@ -341,7 +339,7 @@ var commands = map[string]func(s *scenarioRun, args string){
 			return
 		}
 		var list int64
-		s.must(json.Unmarshal([]byte(s.filled(arg[1])), &list))
+		require.NoError(s, json.Unmarshal([]byte(s.filled(arg[1])), &list))
 		s.store(arg[0], s.member(list, s.filled(arg[2]), s.filled(arg[3])))
 	},
 	// send SENDING sends an email to Ada, and stores the ids in $id, $list, $contact, $campaign and $workflow.
@@ -360,13 +358,11 @@ var commands = map[string]func(s *scenarioRun, args string){
 		s.vars[strings.TrimPrefix(name, "$")] = s.listen(strings.Fields(events)...)
 	},
 	"outbox": func(s *scenarioRun, args string) {
-		s.must(s.srv.Wait(s.Context()))
-		want(s.fixture, "the outbox", s.recipients(), s.filled(args))
+		require.NoError(s, s.Wait(s.Context()))
+		assert.Equal(s, s.filled(args), s.recipients(), "the outbox")
 	},
 	"message": func(s *scenarioRun, args string) {
-		raw, err := parse(s.get("/_mock/outbox/" + s.lastMessage().ID).raw)
-		s.must(err)
-		s.matches("the message", raw, s.pattern(args))
+		s.matches("the message", s.Get("/_mock/outbox/"+s.lastMessage().ID).JSON(), s.pattern(args))
 	},
 	"fires": (*scenarioRun).fires,
 }
@@ -381,7 +377,7 @@ func (s *scenarioRun) fires(args string) {
 		if strings.HasPrefix(args, "{") {
 			var pattern json.RawMessage
 			decoder := json.NewDecoder(strings.NewReader(args))
-			s.must(decoder.Decode(&pattern))
+			require.NoError(s, decoder.Decode(&pattern))
 			patterns[len(patterns)-1], args = string(pattern), args[decoder.InputOffset():]
 		}
 	}
@@ -400,6 +396,6 @@ func (s *scenarioRun) store(name string, id int64) {
 func (s *scenarioRun) create(args string, create func(f *fixture, list int64) int64) {
 	name, list, _ := strings.Cut(args, " ")
 	var id int64
-	s.must(json.Unmarshal([]byte(s.filled(list)), &id))
+	require.NoError(s, json.Unmarshal([]byte(s.filled(list)), &id))
 	s.store(name, create(s.fixture, id))
 }

@@ -21,7 +21,7 @@ func TestHashFunction(t *testing.T) {
 	withFixture(func(f *fixture) {
 		proves(f, "decision/21", "authentication/hash_function", "resources/webhook/hash_function")
 		f.receiver.hash = sha512.New // the receiver checks signatures
-		f.get("/webhooks/"+f.listen("SuppressedEmail.Added")).is(200, `{"hash_function":"sha512","…":0}`)
+		f.Get("/webhooks/"+f.listen("SuppressedEmail.Added")).Is(200, `{"hash_function":"sha512","…":0}`)
 		f.suppress(1)
 		f.fires("SuppressedEmail.Added")
 	}, func(c *mockserver.Config) { c.HashFunction = webhook.SHA512 })(t)
@@ -32,7 +32,7 @@ func (f *fixture) suppress(n int) {
 	f.Helper()
 	for range n {
 		f.suppressed++
-		f.post("/suppressed-emails", fmt.Sprintf(`{"email":"no%d@example.org"}`, f.suppressed)).ok()
+		f.Post("/suppressed-emails", fmt.Sprintf(`{"email":"no%d@example.org"}`, f.suppressed)).OK()
 	}
 }
 
@@ -66,29 +66,31 @@ func TestDelivery(t *testing.T) {
 		f.listen("SuppressedEmail.Added") // the receiver checks the method, the content type and the signature
 		f.listen("Email.Bounced", "SuppressedEmail.Added")
 		f.listen("Email.Bounced")
-		f.as(otherAccount).listen()
+		other := *f
+		other.Probe = f.As(otherAccount)
+		other.listen()
 		start, ids := time.Now(), map[any]bool{}
 		for range 2 {
 			f.suppress(1)
 			got := f.fires("SuppressedEmail.Added", "SuppressedEmail.Added")
 			paths := []string{got[0].path, got[1].path}
 			slices.Sort(paths)
-			want(f, "paths", strings.Join(paths, " "), "/1 /2")
-			want(f, "the other subscriber's bytes", string(got[1].raw), string(got[0].raw))
-			want(f, "a signature", got[0].header.Get("X-Service-Signature") != "", true)
-			want(f, "after", got[0].at.Sub(start), 0)
+			assert.Equal(f, "/1 /2", strings.Join(paths, " "), "paths")
+			assert.Equal(f, string(got[0].raw), string(got[1].raw), "the other subscriber's bytes")
+			assert.NotEmpty(f, got[0].header.Get("X-Service-Signature"), "a signature")
+			assert.Zero(f, got[0].at.Sub(start), "after")
 			ids[got[0].body["id"]] = true
 			f.matches(got[0].event, got[0].body, `{"id":"<uuid>","event":"SuppressedEmail.Added","account_id":1204,"account_lineage":null,
 				"ip":"<string>","user":"<any>","created_on":"<unix>","data":"<any>"}`)
 		}
-		want(f, "ids", len(ids), 2)
+		assert.Len(f, ids, 2, "ids")
 	}))
 	t.Run("only events in the list of events", withFixture(func(f *fixture) {
 		proves(f, "delivery/next-gen-only", "limits/event-source", "versioning/next-gen", "service/compliance-events")
 		everythingHappens(f)
 		f.deliveries()
-		require.NotEmpty(f, f.srv.Events())
-		for _, e := range f.srv.Events() { // including events that no webhook can subscribe to
+		require.NotEmpty(f, f.Events())
+		for _, e := range f.Events() { // including events that no webhook can subscribe to
 			assert.Contains(f, eventNames(), string(e.Event))
 		}
 	}, recordEvents))
@@ -100,10 +102,10 @@ func TestRetries(t *testing.T) {
 		f.listen("SuppressedEmail.Added")
 		f.receiver.respond(failFirst(100, 500))
 		after, got := f.arrivals(func() { f.suppress(1) })
-		want(f, "arrivals", fmt.Sprintf("%v", after), "[0s 1s 6s 36s 2m36s 12m36s 1h12m36s 7h12m36s]")
+		assert.Equal(f, "[0s 1s 6s 36s 2m36s 12m36s 1h12m36s 7h12m36s]", fmt.Sprintf("%v", after), "arrivals")
 		for _, d := range got {
-			want(f, "bytes", string(d.raw), string(got[0].raw))
-			want(f, "signature", d.header.Get("X-Service-Signature"), got[0].header.Get("X-Service-Signature"))
+			assert.Equal(f, string(got[0].raw), string(d.raw), "bytes")
+			assert.Equal(f, got[0].header.Get("X-Service-Signature"), d.header.Get("X-Service-Signature"), "signature")
 		}
 	}))
 	redirect := func(res http.ResponseWriter, req *http.Request, n int) {
@@ -139,8 +141,8 @@ func TestRetries(t *testing.T) {
 			f.listen("SuppressedEmail.Added")
 			f.receiver.respond(row.respond)
 			after, got := f.arrivals(func() { f.suppress(1) })
-			want(f, "arrivals", fmt.Sprintf("%v", after), row.arrivals)
-			want(f, "path", got[len(got)-1].path, "/1")
+			assert.Equal(f, row.arrivals, fmt.Sprintf("%v", after), "arrivals")
+			assert.Equal(f, "/1", got[len(got)-1].path, "path")
 		}))
 	}
 }
@@ -153,15 +155,15 @@ func TestArchivedWebhook(t *testing.T) {
 		f.receiver.respond(failFirst(1, 500))
 		f.suppress(2)
 		first := f.fires("SuppressedEmail.Added")[0]
-		f.post("/webhooks/"+hook+"/archive", "").ok()
-		f.must(f.srv.Drain(f.Context()))
+		f.Post("/webhooks/"+hook+"/archive", "").OK()
+		require.NoError(f, f.Drain(f.Context()))
 		time.Sleep(24 * time.Hour)
 		f.fires()
-		f.post("/webhooks/"+hook+"/unarchive", "").ok()
+		f.Post("/webhooks/"+hook+"/unarchive", "").OK()
 		second := f.fires("SuppressedEmail.Added")[0]
 		time.Sleep(time.Minute)
 		third := f.fires("SuppressedEmail.Added")[0]
-		want(f, "one is the retry", string(second.raw) == string(first.raw) != (string(third.raw) == string(first.raw)), true)
+		assert.NotEqual(f, string(second.raw) == string(first.raw), string(third.raw) == string(first.raw), "one is the retry")
 	})(t)
 }
 
@@ -175,7 +177,7 @@ func TestSuppressedBeforeComplaint(t *testing.T) {
 			f.receiver.respond(func(http.ResponseWriter, *http.Request, int) { suppressed = f.isSuppressed(ada) })
 			f.complain(s.id)
 			f.fires("Email.ReportedAsSpam")
-			want(f, "suppressed when the event came", suppressed, true)
+			assert.True(f, suppressed, "suppressed when the event came")
 		}))
 	}
 }
@@ -189,7 +191,7 @@ func TestRateLimit(t *testing.T) {
 				"resources/webhook/rate_limit_period")
 			f.listenWith(fmt.Sprintf(`,"rate_limit":2,"rate_limit_period":%q`, period), "SuppressedEmail.Added")
 			after, got := f.arrivals(func() { f.suppress(5) })
-			want(f, "arrivals", fmt.Sprintf("%v", after), fmt.Sprintf("%v", []time.Duration{0, 0, d, d, 2 * d}))
+			assert.Equal(f, fmt.Sprintf("%v", []time.Duration{0, 0, d, d, 2 * d}), fmt.Sprintf("%v", after), "arrivals")
 			for i, d := range got { // in order, because no deliveries overlap
 				f.matches(d.event, d.body["data"], fmt.Sprintf(`{"suppressedEmail":{"email":"no%d@example.org"}}`, i+1))
 			}
@@ -209,7 +211,7 @@ func TestRateLimit(t *testing.T) {
 				time.Sleep(7 * time.Second)
 			}
 		})
-		want(f, "attempts", len(at), 12)
+		assert.Len(f, at, 12, "attempts")
 		for i := range at[2:] {
 			if at[i+2]-at[i] < time.Minute {
 				f.Errorf("three attempts within a minute: %v", at[i:i+3])
@@ -224,7 +226,7 @@ func TestConcurrentDeliveries(t *testing.T) {
 		f.listenWith(`,"rate_limit":3,"rate_limit_period":"minute"`, "SuppressedEmail.Added")
 		f.receiver.respond(func(http.ResponseWriter, *http.Request, int) { time.Sleep(5 * time.Second) })
 		after, _ := f.arrivals(func() { f.suppress(7) })
-		want(f, "arrivals", fmt.Sprintf("%v", after), "[0s 0s 0s 1m0s 1m0s 1m0s 2m0s]")
+		assert.Equal(f, "[0s 0s 0s 1m0s 1m0s 1m0s 2m0s]", fmt.Sprintf("%v", after), "arrivals")
 	}))
 	t.Run("four per webhook", withFixture(func(f *fixture) {
 		proves(f, "decision/34/independent", "decision/34/at-a-time")
@@ -241,9 +243,9 @@ func TestConcurrentDeliveries(t *testing.T) {
 		first := map[string]int{}
 		for _, d := range f.receiver.drain() {
 			first[d.path]++
-			want(f, "after", d.at.Sub(start), 0)
+			assert.Zero(f, d.at.Sub(start), "after")
 		}
-		want(f, "first attempts of either", fmt.Sprintf("%d %d", first["/1"], first["/2"]), "4 20")
+		assert.Equal(f, "4 20", fmt.Sprintf("%d %d", first["/1"], first["/2"]), "first attempts of either")
 	}))
 }
 
@@ -260,9 +262,9 @@ func everythingHappens(f *fixture) {
 		}
 		f.globalUnsubscribe(s.id)
 		f.complain(s.id)
-		f.delete("/suppressed-emails/" + ada).ok()
+		f.Delete("/suppressed-emails/" + ada).OK()
 	}
-	f.submit("error@mock.test", "").ok()
+	f.submit("error@mock.test", "").OK()
 	f.suppress(1)
-	f.submit("no1@example.org", "").ok()
+	f.submit("no1@example.org", "").OK()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -36,8 +37,8 @@ func furnishFor(f *fixture, r route) map[string]string {
 	if call := before[r.operation.OperationID]; call != "" {
 		method, rest, _ := strings.Cut(resolve(call, ids), " ")
 		path, body, _ := strings.Cut(rest, " ")
-		made := f.do(method, path, body).ok()
-		ids["list_id"] = cmp.Or(made.id("list_id"), ids["list_id"])
+		made := f.Do(method, path, body).OK()
+		ids["list_id"] = cmp.Or(idOf(made, "list_id"), ids["list_id"])
 	}
 	return ids
 }
@@ -51,7 +52,7 @@ func TestEveryWriteChangesState(t *testing.T) {
 		t.Run(r.operation.OperationID, withFixture(func(f *fixture) {
 			ids := furnishFor(f, r)
 			untouched := state(f)
-			f.do(r.method, resolve(r.path, ids), r.exampleOf(ids)).ok()
+			f.Do(r.method, resolve(r.path, ids), r.exampleOf(ids)).OK()
 			if state(f) == untouched {
 				f.Errorf("%s changes nothing; if it needs an earlier operation, add that to the variable before", r)
 			}
@@ -69,25 +70,25 @@ func TestRepeatableOperations(t *testing.T) {
 			proves(f, "decision/36/nothing")
 			ids := furnishFor(f, r)
 			path, body := resolve(r.path, ids), r.exampleOf(ids)
-			first := f.post(path, body).ok()
+			first := f.Post(path, body).OK()
 			if r.operation.OperationID == "importContacts" { // a repeated import updates the contacts
-				first = f.post(path, body).ok()
+				first = f.Post(path, body).OK()
 			}
 			was := state(f)
 			time.Sleep(time.Minute)
 			for range 2 {
-				again := f.post(path, body).ok()
-				want(f, "the response", fmt.Sprintf("%d %s", again.status, again.raw), fmt.Sprintf("%d %s", first.status, first.raw))
+				again := f.Post(path, body).OK()
+				assert.Equal(f, fmt.Sprint(first.Status, first.Body), fmt.Sprint(again.Status, again.Body), "the response")
 			}
 			line, before, after := differ(was, state(f))
-			want(f, fmt.Sprintf("line %d of the state", line), after, before)
+			assert.Equal(f, before, after, "line %d of the state", line)
 		}, recordEvents))
 	}
 	t.Run("the same address in another case", withFixture(func(f *fixture) {
 		proves(f, "decision/36/nothing")
-		f.post("/suppressed-emails", fmt.Sprintf(`{"email":%q}`, ada)).ok()
+		f.Post("/suppressed-emails", fmt.Sprintf(`{"email":%q}`, ada)).OK()
 		f.listen()
-		f.post("/suppressed-emails", `{"email":"ADA@example.org"}`).ok()
+		f.Post("/suppressed-emails", `{"email":"ADA@example.org"}`).OK()
 		f.fires()
 	}))
 }
@@ -99,7 +100,7 @@ func state(f *fixture) string {
 	f.Helper()
 	f.deliveries()
 	var out bytes.Buffer
-	f.must(f.srv.Snapshot(&out))
+	require.NoError(f, f.Snapshot(&out))
 	return out.String()
 }
 
@@ -161,15 +162,15 @@ func keeps(t *testing.T, r route, member leaf) {
 	require.NoError(t, json.Unmarshal([]byte(r.exampleOf(ids)), &example))
 	mark := value(member.schema, member.name(), "mark", ids)
 	body := put(r.body(), example, member.path, mark, ids)
-	response := f.do(r.method, resolve(r.path, ids), show(body)).ok()
+	response := f.Do(r.method, resolve(r.path, ids), probe.Show(body)).OK()
 	where := r.shownAt(t, ids, response)
 	want := member.shown(r, mark)
-	assert.Contains(t, string(f.get(where).ok().raw), want, "%s drops %s: sent %v, and reads GET %s", r, member, body, where)
+	assert.Contains(t, f.Get(where).OK().Body, want, "%s drops %s: sent %v, and reads GET %s", r, member, body, where)
 	var snapshot bytes.Buffer
-	f.must(f.srv.Snapshot(&snapshot))
+	require.NoError(f, f.Snapshot(&snapshot))
 	restored := setup(t)
-	restored.must(restored.srv.Restore(&snapshot))
-	assert.Contains(t, string(restored.get(where).ok().raw), want, "a snapshot drops %s of %s: sent %v, and reads GET %s", member, r, body, where)
+	require.NoError(f, restored.Restore(&snapshot))
+	assert.Contains(t, restored.Get(where).OK().Body, want, "a snapshot drops %s of %s: sent %v, and reads GET %s", member, r, body, where)
 }
 
 // body returns the schema of the request body.
@@ -186,9 +187,9 @@ func resolve(path string, ids map[string]string) string {
 }
 
 // shownAt returns the path that shows the created or changed record.
-func (r route) shownAt(t *testing.T, ids map[string]string, made reply) string {
+func (r route) shownAt(t *testing.T, ids map[string]string, made probe.Response) string {
 	t.Helper()
-	ids["id"] = made.id("id")
+	ids["id"] = idOf(made, "id")
 	if path := shownElsewhere[r.operation.OperationID]; path != "" {
 		return resolve(path, ids)
 	}
@@ -198,7 +199,7 @@ func (r route) shownAt(t *testing.T, ids map[string]string, made reply) string {
 	for _, other := range routes(t) {
 		rest, below := strings.CutPrefix(other.path, r.path+"/{")
 		if name, single := strings.CutSuffix(rest, "}"); below && single && other.method == http.MethodGet {
-			ids[name] = cmp.Or(made.id(name), made.id("id"))
+			ids[name] = cmp.Or(idOf(made, name), idOf(made, "id"))
 			return resolve(other.path, ids)
 		}
 	}
@@ -208,17 +209,13 @@ func (r route) shownAt(t *testing.T, ids map[string]string, made reply) string {
 	return resolve(r.path, ids)
 }
 
-// id returns a field that is an id, or "".
-func (r reply) id(name string) string {
-	r.f.Helper()
-	if len(r.raw) == 0 {
+// idOf returns a field that is an id, or "".
+func idOf(r probe.Response, name string) string {
+	r.Helper()
+	if r.Body == "" || r.Field(name) == nil {
 		return ""
 	}
-	members, _ := r.json().(map[string]any)
-	if members[name] == nil {
-		return ""
-	}
-	return fmt.Sprint(members[name])
+	return r.Text(name)
 }
 
 // leaf is a field that has no fields itself. In its path, 0 stands for an array element, and attribute for a map
@@ -339,8 +336,8 @@ func TestImportLimit(t *testing.T) {
 		batch := func(n int) string {
 			return `{"contacts":[` + strings.TrimSuffix(strings.Repeat(`{"email":"ada@example.org"},`, n), ",") + `]}`
 		}
-		f.post(path+"/import", batch(1001)).problem(422, "too_many_contacts", "body.contacts")
-		f.get(path).is(200, `{"data":[],"…":0}`)
-		f.post(path+"/import", batch(1000)).is(200, `{"imported":1,"updated":999,"errors":[]}`)
+		f.Post(path+"/import", batch(1001)).Problem(422, "too_many_contacts", "body.contacts")
+		f.Get(path).Is(200, `{"data":[],"…":0}`)
+		f.Post(path+"/import", batch(1000)).Is(200, `{"imported":1,"updated":999,"errors":[]}`)
 	})(t)
 }
