@@ -196,7 +196,8 @@ func FuzzRestore(f *testing.F) {
 		"messages":[{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":3,
 			"list_id":1,"contact_id":2,"content":0,"status":"bounced","bounce":{}},
 		{"id":"n","account_id":1,"sent_by":"email_api","content":0,"status":"delivered"}],
-		"deliveries":[{"id":"dlv-1","webhook_id":"5","state":"retrying","tries":3,"body":"{}"}],"events":[{"id":"evt-1"}]}`,
+		"deliveries":[{"id":"dlv-1","account_id":1,"webhook_id":"5","state":"retrying","tries":1,
+			"attempts":[{"error":"x"}],"body":"{}"}],"events":[{"id":"evt-1"}]}`,
 	)
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	f.Fuzz(func(t *testing.T, in string) {
@@ -215,7 +216,7 @@ func FuzzRestore(f *testing.F) {
 		}
 		for _, path := range []string{
 			"/lists", "/campaigns", "/workflows", "/webhooks", "/templates", "/suppressed-emails", "/_mock/outbox",
-			"/_mock/deliveries", "/_mock/events",
+			"/_mock/deliveries", "/_mock/events", "/_mock/overview", "/_mock/contacts", "/_mock/lists", "/_mock/campaigns",
 		} {
 			if response := p.Get(path); response.Status >= 500 {
 				t.Errorf("%s: %d %s, want no 5xx", path, response.Status, response.Body)

@@ -217,20 +217,27 @@ func TestWaiting(t *testing.T) {
 
 func TestCheckState(t *testing.T) {
 	d := func(id, hook string) Saved {
-		return Saved{Delivery: model.Delivery{ID: id, WebhookID: hook, State: model.DeliveryQueued}}
+		account := map[string]int64{"7": 1}[hook]
+		return Saved{Delivery: model.Delivery{ID: id, WebhookID: hook, AccountID: account, State: model.DeliveryQueued}}
 	}
-	late := d("dlv-1", "7")
-	late.Tries = -1
-	unknown := d("dlv-1", "7")
-	unknown.State = "lost"
+	change := func(how func(*Saved)) State {
+		changed := d("dlv-1", "7")
+		how(&changed)
+		return State{Deliveries: []Saved{changed}}
+	}
+	early := time.Date(0, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600)) // in UTC, the year is -1
 	for want, state := range map[string]State{
 		"":                                {Deliveries: []Saved{d("dlv-1", "7"), d("dlv-2", "")}},
 		"deliveries[0]: id must be dlv-1": {Deliveries: []Saved{{}}},
 		"deliveries[1]: id must be dlv-2": {Deliveries: []Saved{d("dlv-1", "7"), d("dlv-3", "7")}},
-		"deliveries[0]: tries must be 0 or more, got -1": {Deliveries: []Saved{late}},
-		`deliveries[0]: state "lost" does not exist`:     {Deliveries: []Saved{unknown}},
-		"deliveries[0]: webhook_id 8 does not exist":     {Deliveries: []Saved{d("dlv-1", "8")}},
-		"events must be objects":                         {Events: []*model.FiredEvent{nil}},
+		"deliveries[0]: tries must be 0 to 0, the number of attempts, got -1":    change(func(s *Saved) { s.Tries = -1 }),
+		"deliveries[0]: tries must be 0 to 0, the number of attempts, got 1":     change(func(s *Saved) { s.Tries = 1 }),
+		`deliveries[0]: state "lost" does not exist`:                             change(func(s *Saved) { s.State = "lost" }),
+		"deliveries[0]: webhook_id 8 does not exist":                             {Deliveries: []Saved{d("dlv-1", "8")}},
+		"deliveries[0]: account_id must be 1, the account of the webhook, got 2": change(func(s *Saved) { s.AccountID = 2 }),
+		"deliveries[0]: " + badTime:                                              change(func(s *Saved) { s.NextAttempt = early }),
+		"events must be objects":                                                 {Events: []*model.FiredEvent{nil}},
+		"events[0]: " + badTime:                                                  {Events: []*model.FiredEvent{{Time: early}}},
 	} {
 		got := ""
 		if err := state.Check([]Webhook{hook}); err != nil {

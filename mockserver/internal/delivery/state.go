@@ -64,31 +64,52 @@ func (s *Snapshot) Deliveries() iter.Seq[Saved] {
 // Check validates a state. The webhooks of its deliveries must be among the given
 // webhooks.
 func (s State) Check(hooks []Webhook) error {
-	names := map[string]bool{"": true}
+	owners := map[string]int64{}
 	for _, h := range hooks {
-		names[h.Name()] = true
+		owners[h.Name()] = h.AccountID
 	}
 	for i, d := range s.Deliveries {
+		owner, known := owners[d.WebhookID]
 		problem := ""
 		switch {
 		case d.ID != ID(i+1):
 			problem = "id must be " + ID(i+1)
-		case !names[d.WebhookID]:
+		case d.WebhookID != "" && !known:
 			problem = fmt.Sprintf("webhook_id %s does not exist", d.WebhookID)
-		case d.Tries < 0:
-			problem = fmt.Sprintf("tries must be 0 or more, got %d", d.Tries)
+		case d.WebhookID != "" && d.AccountID != owner:
+			problem = fmt.Sprintf("account_id must be %d, the account of the webhook, got %d", owner, d.AccountID)
+		case d.Tries < 0 || d.Tries > len(d.Attempts):
+			problem = fmt.Sprintf("tries must be 0 to %d, the number of attempts, got %d", len(d.Attempts), d.Tries)
 		case !d.Deleted && !slices.Contains(States(), d.State):
 			problem = fmt.Sprintf("state %q does not exist", d.State)
+		case !d.dated():
+			problem = badTime
 		}
 		if problem != "" {
 			return fmt.Errorf("deliveries[%d]: %s", i, problem)
 		}
 	}
-	if slices.Contains(s.Events, nil) {
-		return errors.New("events must be objects")
+	for i, e := range s.Events {
+		switch {
+		case e == nil:
+			return errors.New("events must be objects")
+		case !dated(e.Time):
+			return fmt.Errorf("events[%d]: %s", i, badTime)
+		}
 	}
 	return nil
 }
+
+const badTime = "the year of each time in UTC must be between 0 and 9999"
+
+// dated reports whether all times of a delivery are valid.
+func (s Saved) dated() bool {
+	return dated(s.CreatedAt) && dated(s.NextAttempt) && dated(s.Started) &&
+		!slices.ContainsFunc(s.Attempts, func(a AttemptWire) bool { return !dated(a.Time) })
+}
+
+// dated reports whether JSON can contain a time in UTC. Otherwise, no snapshot could be written.
+func dated(t time.Time) bool { return t.UTC().Year() >= 0 && t.UTC().Year() <= 9999 }
 
 // States returns the states that a delivery can have.
 func States() []model.DeliveryState {

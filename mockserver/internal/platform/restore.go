@@ -169,20 +169,21 @@ func (r *restoring) restoreAccount(in *accountState) error {
 	return cmp.Or(
 		each("templates", in.Templates, func(t *api.Template) error {
 			a.Templates.add(t.TemplateID, t)
-			return r.claimID(t.TemplateID, a.ID)
+			return cmp.Or(r.claimID(t.TemplateID, a.ID), checkUnix("created_on", t.CreatedOn), checkUnix("updated_on", t.UpdatedOn))
 		}),
 		each("lists", in.Lists, func(l *api.List) error {
 			r.lists[l.ListID] = &list{*l, newContactTable()}
 			a.Lists.add(l.ListID, r.lists[l.ListID])
-			return r.claimID(l.ListID, a.ID)
+			return cmp.Or(r.claimID(l.ListID, a.ID), checkUnix("created_on", l.CreatedOn))
 		}),
 		each("campaigns", in.Campaigns, func(c *campaign) error {
 			a.Campaigns.add(c.CampaignID, c)
-			return r.claimID(c.CampaignID, a.ID)
+			return cmp.Or(r.claimID(c.CampaignID, a.ID), checkUnix("created_on", c.CreatedOn),
+				checkUnix("updated_on", c.UpdatedOn), checkUnix("scheduled_for", c.ScheduledFor))
 		}),
 		each("workflows", in.Workflows, func(w *api.Workflow) error {
 			a.Workflows.add(w.WorkflowID, w)
-			return cmp.Or(r.claimID(w.WorkflowID, a.ID), a.requireList(w.ListID))
+			return cmp.Or(r.claimID(w.WorkflowID, a.ID), a.requireList(w.ListID), checkUnix("created_on", w.CreatedOn))
 		}),
 		each("webhooks", in.Webhooks, func(h *delivery.Webhook) error {
 			a.Webhooks.add(h.ID, h)
@@ -192,9 +193,17 @@ func (r *restoring) restoreAccount(in *accountState) error {
 			if !contract.IsPattern(e.Email) || !a.Suppression.suppress(*e) {
 				return fmt.Errorf("email %q must be a unique address or pattern", e.Email)
 			}
-			return nil
+			return checkUnix("created_on", e.CreatedOn)
 		}),
 	)
+}
+
+// checkUnix returns an error if a field is not a time that events and control routes can contain.
+func checkUnix(field string, seconds int64) error {
+	if seconds < 0 || seconds > maxUnix {
+		return fmt.Errorf("%s must be 0 to %d, in Unix seconds, got %d", field, maxUnix, seconds)
+	}
+	return nil
 }
 
 func (a *account) requireList(id int64) error {
@@ -229,7 +238,7 @@ func (r *restoring) restoreContact(c *contactState) error {
 		return fmt.Errorf("email %s must be unique on the list", c.Email)
 	}
 	l.contacts.add(&c.contact)
-	return r.claimID(c.ID, r.owners[c.ListID])
+	return cmp.Or(r.claimID(c.ID, r.owners[c.ListID]), checkUnix("subscribed_on", c.SubscribedOn))
 }
 
 // buildIndexes builds the indexes of an account and checks its campaigns. The account's
@@ -267,7 +276,9 @@ func (r *restoring) restoreMessage(in *messageState, contents []api.MessageConte
 	case m.Status == messageBounced && m.Bounce == nil:
 		return errors.New("bounce is required")
 	}
-	if err := a.checkOrigin(m); err != nil {
+	occurred := cmp.Or(m.Bounce, &bounce{}).OccurredOn
+	if err := cmp.Or(a.checkOrigin(m), checkUnix("submitted_on", m.SubmittedOn), checkUnix("delivered_on", m.DeliveredOn),
+		checkUnix("bounce.occurred_on", occurred)); err != nil {
 		return err
 	}
 	m.Content = contents[in.Content]

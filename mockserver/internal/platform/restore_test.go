@@ -128,6 +128,32 @@ func TestRestoreRecords(t *testing.T) {
 	})
 }
 
+// A time outside the years 1970 to 9999 is an error, for example a time in milliseconds, because control routes could
+// not return the record.
+func TestRestoreTimes(t *testing.T) {
+	const ms = "1790000000000"
+	message := func(field string) string {
+		return stateText("9", `"tags":[]`, `,"contents":[{}],"messages":[{"id":"m","account_id":1,"sent_by":"email_api",`+field+`}]`)
+	}
+	wrong := func(field string) string {
+		return field + " must be 0 to 253402300799, in Unix seconds, got " + ms
+	}
+	checkRestores(t, map[string]string{
+		stateText("9", `"templates":[{"template_id":3,"created_on":`+ms+`}]`):                                       "templates[0]: " + wrong("created_on"),
+		stateText("9", `"templates":[{"template_id":3,"updated_on":`+ms+`}]`):                                       "templates[0]: " + wrong("updated_on"),
+		stateText("9", `"lists":[{"list_id":3,"created_on":`+ms+`}]`):                                               "lists[0]: " + wrong("created_on"),
+		stateText("9", `"campaigns":[{"campaign_id":3,"created_on":`+ms+`}]`):                                       "campaigns[0]: " + wrong("created_on"),
+		stateText("9", `"campaigns":[{"campaign_id":3,"updated_on":`+ms+`}]`):                                       "campaigns[0]: " + wrong("updated_on"),
+		stateText("9", `"campaigns":[{"campaign_id":3,"scheduled_for":`+ms+`}]`):                                    "campaigns[0]: " + wrong("scheduled_for"),
+		stateText("9", oneList+`,"workflows":[{"workflow_id":3,"list_id":1,"created_on":`+ms+`}]`):                  "workflows[0]: " + wrong("created_on"),
+		stateText("9", `"suppressed_emails":[{"email":"a@example.org","created_on":`+ms+`}]`):                       "suppressed_emails[0]: " + wrong("created_on"),
+		stateText("9", oneList, strings.Replace(contactsText(2), `"status"`, `"subscribed_on":`+ms+`,"status"`, 1)): "contacts[0]: " + wrong("subscribed_on"),
+		message(`"submitted_on":` + ms):                                                                             "messages[0]: " + wrong("submitted_on"),
+		message(`"delivered_on":` + ms):                                                                             "messages[0]: " + wrong("delivered_on"),
+		message(`"bounce":{"occurred_on":` + ms + `}`):                                                              "messages[0]: " + wrong("bounce.occurred_on"),
+	})
+}
+
 // Restored messages that were never sent are not in the outbox, and recipients cannot act on them.
 func TestUnsentMessagesNotInOutbox(t *testing.T) {
 	for status, sent := range map[string]bool{
