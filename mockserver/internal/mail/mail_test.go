@@ -42,6 +42,14 @@ func TestMerge(t *testing.T) {
 	assert.Equal(t, "ab", MergeHTML("a{{name}}b", nil), "a preview")
 }
 
+// A short content with repeated tags cannot exhaust the memory.
+func TestMergeLimit(t *testing.T) {
+	value := strings.Repeat("v", 1<<20)
+	got := MergeText(strings.Repeat("{{a}}", 1000), func(string) string { return value })
+	assert.Len(t, got, maxMerged+len(value)+len(cutOff))
+	assert.True(t, strings.HasSuffix(got, cutOff))
+}
+
 func FuzzMerge(f *testing.F) {
 	for _, s := range []string{"", "{{a}}", "{{{{a}}}}", "}}{{", "{{a}}b{{c", "{{ a }} {{\n}}"} {
 		f.Add(s, "<v>")

@@ -69,7 +69,14 @@ var partOfLine = map[string]bool{
 	"u": true, "var": true, "wbr": true,
 }
 
-// MergeText replaces each {{name}} with the value of name.
+// maxMerged is the maximum size of a part with replaced merge tags, in bytes. The values of one request fit, even
+// after escaping, but a tag can also be repeated.
+const maxMerged = 64 << 20
+
+// cutOff ends a part that exceeds maxMerged.
+const cutOff = " [the mock server omits the rest, because the part is larger than 64 MiB]"
+
+// MergeText replaces each {{name}} with the value of name. It returns at most about maxMerged bytes.
 func MergeText(s string, value func(name string) string) string {
 	var b strings.Builder
 	for {
@@ -85,7 +92,9 @@ func MergeText(s string, value func(name string) string) string {
 		if name = strings.TrimSpace(name); name != "" && value != nil {
 			b.WriteString(value(name))
 		}
-		s = after
+		if s = after; b.Len() > maxMerged {
+			return b.String() + cutOff
+		}
 	}
 	if b.Len() == 0 { // do not copy a text without tags
 		return s
