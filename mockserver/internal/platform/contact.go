@@ -45,13 +45,38 @@ func orEmpty[T any](s []T) []T {
 	return s
 }
 
-// setAttribute returns a copy of attributes with one attribute set.
-func setAttribute(attributes []api.CustomAttribute, name, value string) []api.CustomAttribute {
-	attributes = slices.Clone(attributes)
-	i := slices.IndexFunc(attributes, func(a api.CustomAttribute) bool { return a.Name == name })
-	if i < 0 {
-		return append(attributes, api.CustomAttribute{Name: name, Value: value})
+// setAttributes returns the attributes after the changes. A change to null removes its attribute.
+// The running time is linear, because a request can contain a million changes.
+func setAttributes(attributes []api.CustomAttribute, changes []api.CustomAttributeUpdate) []api.CustomAttribute {
+	if len(changes) == 0 {
+		return attributes
 	}
-	attributes[i].Value = value
-	return attributes
+	positions, removed := map[string]int{}, map[int]bool{}
+	out := make([]api.CustomAttribute, 0, len(attributes)+len(changes))
+	set := func(name, value string) {
+		if i, exists := positions[name]; exists {
+			out[i].Value = value
+			return
+		}
+		positions[name] = len(out)
+		out = append(out, api.CustomAttribute{Name: name, Value: value})
+	}
+	for _, a := range attributes {
+		set(a.Name, a.Value)
+	}
+	for _, c := range changes {
+		if c.Value != nil {
+			set(c.Name, *c.Value)
+		} else if i, exists := positions[c.Name]; exists {
+			removed[i] = true
+			delete(positions, c.Name)
+		}
+	}
+	kept := out[:0]
+	for i, a := range out {
+		if !removed[i] {
+			kept = append(kept, a)
+		}
+	}
+	return slices.Clip(kept)
 }

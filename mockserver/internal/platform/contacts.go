@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -113,15 +114,7 @@ func (t *tx) updateContact(r api.UpdateContactRequestObject) (api.UpdateContactR
 	if err != nil {
 		return nil, err
 	}
-	set := c.CustomAttributes
-	for _, a := range r.Body.CustomAttributes {
-		if a.Value != nil {
-			set = setAttribute(set, a.Name, *a.Value)
-			continue
-		}
-		set = slices.DeleteFunc(slices.Clone(set), func(b api.CustomAttribute) bool { return b.Name == a.Name })
-	}
-	c.CustomAttributes = set
+	c.CustomAttributes = setAttributes(c.CustomAttributes, r.Body.CustomAttributes)
 	return api.UpdateContact200JSONResponse(c.wire()), nil
 }
 
@@ -168,7 +161,8 @@ func (t *tx) tagContacts(r api.TagContactsRequestObject) (api.TagContactsRespons
 	if err := apierror.Join(missing...); err != nil {
 		return nil, err
 	}
-	for _, c := range contacts {
+	slices.SortFunc(contacts, func(a, b *contact) int { return cmp.Compare(a.ID, b.ID) })
+	for _, c := range slices.Compact(contacts) { // a request can contain an id a million times
 		c = l.contacts.edit(c)
 		c.Tags = union(c.Tags, r.Body.Tags)
 	}

@@ -198,13 +198,24 @@ func (t *contactTable) setDate(c *contact, unix int64) {
 	t.insert("subscribed_on", c.slot)
 }
 
+// union returns the labels in both lists, without duplicates in add. The running time is linear,
+// because a request can contain a million labels.
 func union(have, add []string) []string {
+	if len(add) == 0 {
+		return have
+	}
+	known := make(map[string]bool, len(have))
+	for _, label := range have {
+		known[label] = true
+	}
+	out := slices.Clip(have)
 	for _, label := range add {
-		if !slices.Contains(have, label) {
-			have = append(slices.Clip(have), label)
+		if !known[label] {
+			known[label] = true
+			out = append(out, label)
 		}
 	}
-	return have
+	return out
 }
 
 type query struct {

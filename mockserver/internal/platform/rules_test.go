@@ -3,6 +3,7 @@ package platform
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,28 @@ func TestContactQuery(t *testing.T) {
 	if q, err := contactQuery("email:desc", "interest:a:b"); err != nil || q != (query{field: "interest", value: "a:b", sort: "email", descending: true}) {
 		t.Errorf("%+v, %v", q, err)
 	}
+}
+
+// A request with many attributes, tags or ids takes no longer than a second, because other requests wait for it.
+func TestManyValues(t *testing.T) {
+	const n = 200_000
+	p := restored(t, stateText("9", oneList, contactsText(2)))
+	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
+	attributes, tags, ids := make([]api.CustomAttributeUpdate, n), make([]string, n), make([]int64, n)
+	for i := range n {
+		tags[i], ids[i] = strconv.Itoa(i), 2
+		attributes[i] = api.CustomAttributeUpdate{Name: tags[i], Value: &tags[i]}
+	}
+	attributes = append(attributes, api.CustomAttributeUpdate{Name: "7"}, attributes[3], api.CustomAttributeUpdate{Name: "unknown"})
+	start := time.Now()
+	_, err := p.UpdateContact(ctx, api.UpdateContactRequestObject{ListID: 1, ContactID: 2, Body: &api.ContactUpdate{CustomAttributes: attributes}})
+	require.NoError(t, err)
+	_, err = p.TagContacts(ctx, api.TagContactsRequestObject{ListID: 1, Body: &api.ContactTagging{ContactIds: ids, Tags: append(tags, tags...)}})
+	require.NoError(t, err)
+	assert.Less(t, time.Since(start), 10*time.Second)
+	c := p.accounts[1].Lists.get(1).contacts.find(2)
+	assert.Len(t, c.CustomAttributes, n-1)
+	assert.Equal(t, tags, c.Tags)
 }
 
 func TestPaging(t *testing.T) {

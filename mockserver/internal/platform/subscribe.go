@@ -56,9 +56,11 @@ func (t *tx) addAgain(l *list, c *contact) {
 }
 
 func (t *tx) addDetails(c *contact, attributes []api.CustomAttribute, tags, interests []string) {
-	for _, a := range attributes {
-		c.CustomAttributes = setAttribute(c.CustomAttributes, a.Name, a.Value)
+	changes := make([]api.CustomAttributeUpdate, len(attributes))
+	for i, a := range attributes {
+		changes[i] = api.CustomAttributeUpdate{Name: a.Name, Value: &attributes[i].Value}
 	}
+	c.CustomAttributes = setAttributes(c.CustomAttributes, changes)
 	c.Tags, c.Interests = union(c.Tags, tags), union(c.Interests, interests)
 	for _, tag := range tags {
 		t.account.Tags[tag] = true
