@@ -19,9 +19,9 @@ func (s *Server) Now() time.Time { return s.engine.Clock.Now() }
 // chronological order. When Advance returns, no work is in progress. Concurrent calls run
 // one after the other.
 //
-// Advance returns an error if d is negative, if the new time is after the year 2199, if
-// ctx is canceled, or if a concurrent call, for example to [Server.Reset], sets the
-// clock. After an error, the clock remains at the time that it has reached.
+// Advance returns an error if d is negative, if the new time is outside the range of
+// [Config.Now], if ctx is canceled, or if a concurrent call, for example to
+// [Server.Reset], sets the clock. After an error, the clock remains at the time that it has reached.
 //
 // Work that is due can include deliveries, so Advance waits for the responses of
 // receivers. This takes real time, up to [Config.AttemptTimeout] for each attempt.
@@ -45,8 +45,8 @@ func (s *Server) AdvanceToNext(ctx context.Context) error {
 // SetNow sets the clock to t. If t is later than the current time, all work that becomes
 // due runs at t and in no particular order; [Server.Advance] runs each item at its own
 // time instead. If t is in the past, completed work is not undone, and the times of
-// scheduled work do not change. SetNow returns an error if the year of t is outside the
-// range 1970–2199.
+// scheduled work do not change. SetNow returns an error if t is outside the range of
+// [Config.Now].
 func (s *Server) SetNow(t time.Time) error {
 	return prefixed("set the clock", s.engine.SetNow(t))
 }
