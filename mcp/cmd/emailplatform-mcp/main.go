@@ -117,23 +117,14 @@ func converse(ctx context.Context, server *sdk.Server, transport sdk.Transport) 
 // contacts is much smaller.
 const maxResponse = 1 << 20
 
-// version returns the release and the revision of the build, if known, and the
-// Go version.
+// version returns the release and the Go version. For a build in a checkout, it returns
+// the revision instead of the release.
 func version(build *debug.BuildInfo) string {
 	if build == nil {
 		build = new(debug.BuildInfo)
 	}
-	revision := ""
-	for _, s := range build.Settings { // they are sorted
-		switch {
-		case s.Key == "vcs.revision":
-			revision = ", revision " + s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			revision += " with changes"
-		}
-	}
-	return fmt.Sprintf("emailplatform-mcp %s%s, %s, %s/%s",
-		cmp.Or(build.Main.Version, "(unknown)"), revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("emailplatform-mcp %s, %s, %s/%s",
+		cmp.Or(build.Main.Version, "(unknown)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // serve serves /mcp until ctx ends, and then waits for the calls in progress.
