@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 func TestTokenHidden(t *testing.T) {
@@ -68,7 +70,7 @@ func TestCloseIdleConnections(t *testing.T) {
 	for _, hc := range []*http.Client{nil, {Transport: &http.Transport{}}} {
 		c := newClient(t, srv.URL, nil, func(cfg *Config) { cfg.HTTPClient = hc })
 		for range 2 {
-			must(t)(c.Templates.Get(t.Context(), 1))
+			check.Need(c.Templates.Get(t.Context(), 1))(t)
 			c.CloseIdleConnections()
 			select {
 			case <-closed:
@@ -103,7 +105,7 @@ func TestWithToken(t *testing.T) {
 		assert.Less(t, (after.TotalAlloc-before.TotalAlloc)/tenants, uint64(1200), "bytes per client")
 
 		for _, tenant := range append(clients, c) {
-			must(t)(tenant.Templates.Get(t.Context(), 1))
+			check.Need(tenant.Templates.Get(t.Context(), 1))(t)
 		}
 		assert.Equal(t, int64(1), connections.Load(), "connections")
 		assert.Len(t, requests, tenants+1)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -104,7 +105,7 @@ func callUnderFault(t *testing.T, p *platform, rec *records, op operation, f fau
 	} else {
 		rule := f.rule
 		rule.Operation, rule.Times = op.id, times
-		must(t)(p.Inject(rule))
+		check.Need(p.Inject(rule))(t)
 		defer p.ClearFaults()
 	}
 	c := p.client(d, func(cfg *Config) {

@@ -28,6 +28,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -131,23 +132,6 @@ func inOrder(responses ...*http.Response) roundTrip {
 	}
 }
 
-// must returns a function that ends the test if a call fails.
-func must(t testing.TB) func(any, error) {
-	return func(_ any, err error) {
-		t.Helper()
-		require.NoError(t, err)
-	}
-}
-
-// need returns a function that ends the test if a call failed, and otherwise returns the result.
-func need[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		require.NoError(t, err)
-		return v
-	}
-}
-
 func last[T any](_ T, err error) error { return err }
 
 func kinds(c *Client) map[string]func(context.Context) error {
@@ -221,20 +205,20 @@ func knownRecords() *records {
 func (p *platform) createRecords() *records {
 	p.t.Helper()
 	ctx, c, rec := p.t.Context(), p.clean, &records{}
-	rec.list = need(c.Lists.Create(ctx, ListCreate{Name: "Customers"}))(p.t).ID
+	rec.list = check.Need(c.Lists.Create(ctx, ListCreate{Name: "Customers"}))(p.t).ID
 	require.NoError(p.t, c.Lists.AcceptPolicy(ctx, rec.list))
-	rec.contact = need(c.Contacts.Create(ctx, rec.list, ContactCreate{Email: "ann@example.com", Tags: []string{"vip"}}))(p.t).ID
+	rec.contact = check.Need(c.Contacts.Create(ctx, rec.list, ContactCreate{Email: "ann@example.com", Tags: []string{"vip"}}))(p.t).ID
 	template := TemplateCreate{Name: "T", Content: TemplateContent{HTML: "<p>{{name}}</p>"}}
-	rec.template = need(c.Templates.Create(ctx, template))(p.t).ID
+	rec.template = check.Need(c.Templates.Create(ctx, template))(p.t).ID
 	message := MessageContent{Subject: "Hello", TemplateID: rec.template}
 	campaign := CampaignCreate{Name: "C", ListID: rec.list, Sender: shop(), Content: message}
-	rec.campaign = need(c.Campaigns.Create(ctx, campaign))(p.t).ID
+	rec.campaign = check.Need(c.Campaigns.Create(ctx, campaign))(p.t).ID
 	workflow := WorkflowCreate{Name: "W", ListID: rec.list, Trigger: WorkflowTriggerSubscribed, Sender: shop(), Content: message}
-	rec.workflow = need(c.Workflows.Create(ctx, workflow))(p.t).ID
+	rec.workflow = check.Need(c.Workflows.Create(ctx, workflow))(p.t).ID
 	hook := WebhookCreate{URL: "http://hooks.test/", Events: []events.Name{events.NameEmailBounced}}
-	rec.webhook = need(c.Webhooks.Create(ctx, hook))(p.t).ID
-	rec.email = need(c.Emails.Send(ctx, rec.submission()))(p.t).ID
-	must(p.t)(c.SuppressedEmails.Add(ctx, "gone@example.com"))
+	rec.webhook = check.Need(c.Webhooks.Create(ctx, hook))(p.t).ID
+	rec.email = check.Need(c.Emails.Send(ctx, rec.submission()))(p.t).ID
+	check.Need(c.SuppressedEmails.Add(ctx, "gone@example.com"))(p.t)
 	return rec
 }
 

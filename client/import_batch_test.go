@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 func TestImportResponses(t *testing.T) {
@@ -120,13 +122,13 @@ func TestResubscribe(t *testing.T) {
 	})
 	one := ImportContact{Email: "a@x"}
 	for _, resubscribe := range []bool{false, true} {
-		must(t)(c.Contacts.Import(t.Context(), 1, ContactsFromSlice([]ImportContact{one}), ImportOptions{Resubscribe: resubscribe}))
-		must(t)(c.Contacts.ImportBatch(t.Context(), 1, ImportBatch{Contacts: []ImportContact{one}, Resubscribe: resubscribe}))
+		check.Need(c.Contacts.Import(t.Context(), 1, ContactsFromSlice([]ImportContact{one}), ImportOptions{Resubscribe: resubscribe}))(t)
+		check.Need(c.Contacts.ImportBatch(t.Context(), 1, ImportBatch{Contacts: []ImportContact{one}, Resubscribe: resubscribe}))(t)
 	}
 	for _, contact := range []ContactCreate{
 		{Email: "a@x"}, {Email: "a@x", Resubscribe: true}, {Email: "a@x", DoubleOptIn: true}, {Email: "a@x", Resubscribe: true, DoubleOptIn: true},
 	} {
-		must(t)(c.Contacts.Create(t.Context(), 1, contact))
+		check.Need(c.Contacts.Create(t.Context(), 1, contact))(t)
 	}
 	want := []string{
 		` {"contacts":[{"email":"a@x"}]}`, ` {"contacts":[{"email":"a@x"}]}`,

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // TestLookupInterval: 64 goroutines make 60 lookups in about the minimum time, and the platform rejects none.
@@ -43,7 +45,7 @@ func TestLookupDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &lookupServer{}
 		c := newBubbleClient(t, srv.RoundTrip)
-		must(t)(c.Emails.Get(t.Context(), "a"))
+		check.Need(c.Emails.Get(t.Context(), "a"))(t)
 		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
 		defer cancel()
 		start := time.Now()
@@ -96,7 +98,7 @@ func TestLookupPauses(t *testing.T) {
 			return next(r)
 		}, func(cfg *Config) { cfg.Retry.BaseDelay = 5 * time.Second })
 		for range 2 {
-			must(t)(c.Emails.Get(t.Context(), "e"))
+			check.Need(c.Emails.Get(t.Context(), "e"))(t)
 		}
 		if _, err := c.Emails.Get(t.Context(), "e"); !errors.Is(err, ErrNotFound) || len(at) != 5 {
 			t.Fatalf("after a 404: %v; %d requests, want 5", err, len(at))
@@ -127,7 +129,7 @@ func TestLookupIntervalWithNewTokens(t *testing.T) {
 			return Token{Value: "token-" + strconv.FormatInt(tokens.Add(1), 10)}, nil
 		}))
 		for range 4 {
-			must(t)(c.Emails.Get(t.Context(), "e"))
+			check.Need(c.Emails.Get(t.Context(), "e"))(t)
 		}
 		for i := range at[1:] {
 			if gap := at[i+1].Sub(at[i]); gap.Round(time.Millisecond) != lookupGap {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // TestUnusableResponses: after an unusable response, the client does not repeat an operation that creates something.
@@ -202,7 +204,7 @@ func TestRateLimitUncounted(t *testing.T) {
 		responses = append(responses, respond(500, ""), respond(429, "", "Retry-After", "1"), respond(500, ""), respond(200, `{"template_id":1}`))
 		c := newBubbleClient(t, inOrder(responses...), func(cfg *Config) { cfg.Retry.MaxDelay = time.Hour })
 		start := time.Now()
-		must(t)(c.Templates.Get(t.Context(), 1))
+		check.Need(c.Templates.Get(t.Context(), 1))(t)
 		most := 11*(time.Second+400*time.Millisecond) + 600*time.Millisecond
 		assert.LessOrEqual(t, time.Since(start), most, "the delays")
 

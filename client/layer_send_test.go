@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // http1Platform responds to HTTP/1.1 requests on in-memory connections. Use it only in a synctest bubble. In real
@@ -126,7 +128,7 @@ func cutResponse(t *testing.T, cut int, op string, warm int) {
 	t.Helper()
 	p := newHTTP1Platform(t, warm, -1, http1Response[:cut])
 	for range warm {
-		must(t)(p.Templates.Get(t.Context(), 1))
+		check.Need(p.Templates.Get(t.Context(), 1))(t)
 	}
 	err := kinds(p.Client)[op](t.Context())
 	want := 3
@@ -171,7 +173,7 @@ func cutRequest(t *testing.T, cut, warm int) bool {
 	}
 	p := newHTTP1Platform(t, 10, room, "")
 	for range warm {
-		must(t)(p.Templates.Get(t.Context(), 1))
+		check.Need(p.Templates.Get(t.Context(), 1))(t)
 		p.first.room.Store(int64(cut))
 	}
 	_, err := p.Templates.Create(t.Context(), TemplateCreate{Name: "n"})

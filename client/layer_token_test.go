@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // TestTokenSource: after a 401, the client gets another token, retries the request with it and keeps it for later
@@ -30,7 +32,7 @@ func TestTokenSource(t *testing.T) {
 		return Token{Value: fmt.Sprintf("token-%d", asked.Add(1))}, nil
 	}))
 	ctx := context.WithValue(t.Context(), key{}, 1)
-	must(t)(c.Templates.Create(ctx, TemplateCreate{Name: "n"}))
+	check.Need(c.Templates.Create(ctx, TemplateCreate{Name: "n"}))(t)
 	if asked.Load() != 2 || requests.Load() != 2 {
 		t.Errorf("%d calls of the source for %d requests, want 2 and 2", asked.Load(), requests.Load())
 	}

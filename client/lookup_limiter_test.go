@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // lateContext reports its end late, as on a busy machine.
@@ -51,13 +53,13 @@ func TestSharedLookupLimiter(t *testing.T) {
 		}
 		start := time.Now()
 		for range 3 {
-			must(t)(client("a").Emails.Get(t.Context(), "e"))
+			check.Need(client("a").Emails.Get(t.Context(), "e"))(t)
 		}
 		if d := time.Since(start).Round(time.Millisecond); srv.rejected != 0 || d != 2*lookupGap {
 			t.Errorf("%d lookups rejected, in %v, want none in %v", srv.rejected, d, 2*lookupGap)
 		}
 		srv.accepted = time.Time{}
-		must(t)(client("b").Emails.Get(t.Context(), "e"))
+		check.Need(client("b").Emails.Get(t.Context(), "e"))(t)
 		assert.Equal(t, 2*lookupGap, time.Since(start).Round(time.Millisecond), "the other user waited until")
 	})
 }
@@ -71,7 +73,7 @@ func TestDefaultLookupLimiter(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := newBubbleClient(t, (&lookupServer{}).RoundTrip)
 			start := time.Now()
-			must(t)(c.Emails.Get(t.Context(), "e"))
+			check.Need(c.Emails.Get(t.Context(), "e"))(t)
 			assert.Zero(t, time.Since(start))
 		})
 	}

@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // observations records the calls of Config.Observe and of its Observers.
@@ -57,7 +59,7 @@ func TestObserve(t *testing.T) {
 			}
 			return respond(200, `{"template_id":1}`, "X-Request-Id", "three"), nil
 		}, func(cfg *Config) { cfg.Observe, cfg.Retry.BaseDelay = o.observe, -1 })
-		must(t)(c.Templates.Get(t.Context(), 1))
+		check.Need(c.Templates.Get(t.Context(), 1))(t)
 		if len(o.begun) != 1 || len(o.retry) != 2 || len(o.end) != 1 {
 			t.Fatalf("%d begun, %d retries, %d ended, want 1, 2, 1", len(o.begun), len(o.retry), len(o.end))
 		}
@@ -93,7 +95,7 @@ func TestObserveLookups(t *testing.T) {
 			return respond(200, `{"id":"1"}`), nil
 		}, func(cfg *Config) { cfg.Observe = o.observe })
 		for range 2 {
-			must(t)(c.Emails.Get(t.Context(), "1"))
+			check.Need(c.Emails.Get(t.Context(), "1"))(t)
 		}
 		if len(o.end) != 2 || o.end[0].Queued != 0 || o.end[1].Queued.Round(time.Microsecond) != lookupGap ||
 			o.end[1].Duration != o.end[1].Queued+lookupGap {
@@ -155,7 +157,7 @@ func TestObserveCalls(t *testing.T) {
 			return ctx, Observer{}
 		}
 	})
-	must(t)(c.Contacts.Import(t.Context(), 1, numbered(3, 0), ImportOptions{BatchSize: 1}))
+	check.Need(c.Contacts.Import(t.Context(), 1, numbered(3, 0), ImportOptions{BatchSize: 1}))(t)
 	for _, err := range c.Lists.All(t.Context(), ListListsParams{}) {
 		t.Error(err)
 	}
@@ -203,7 +205,7 @@ func TestLoggerOfSuccess(t *testing.T) {
 	c := newTestClient(t, respondWith(200, "application/json", `{"template_id":1}`), func(cfg *Config) {
 		cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
-	must(t)(c.Templates.Get(t.Context(), 1))
+	check.Need(c.Templates.Get(t.Context(), 1))(t)
 	if strings.Count(log.String(), "\n") != 1 || strings.Contains(log.String(), "error") {
 		t.Errorf("got the records %s, want 1 without an error", log.String())
 	}

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // TestWithHeader: each request of a call with the context has the header, including retries.
@@ -27,7 +29,7 @@ func TestWithHeader(t *testing.T) {
 	ctx = WithHeader(ctx, "X-Tenant", "ours and ~theirs")
 	both := WithHeader(ctx, "Trace~parent", "00-1")
 	for _, ctx := range []context.Context{both, ctx, WithHeader(ctx, "X-TENANT", ""), t.Context()} {
-		must(t)(c.Templates.Get(ctx, 1))
+		check.Need(c.Templates.Get(ctx, 1))(t)
 	}
 	const tenant, token = `["ours and ~theirs"]`, ` ["Bearer ` + testToken + `"]`
 	traced := tenant + ` ["00-1"]` + token

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // firstAfter2 is the page that a platform with two pages returns if it replaces an invalid page number with 1.
@@ -369,13 +370,13 @@ func TestFind(t *testing.T) {
 	withPlatform(t, func(t *testing.T, p *platform) {
 		c, rec, ctx := p.clean, p.createRecords(), t.Context()
 		for i := range 120 { // more items than fit on the first page
-			must(t)(c.Lists.Create(ctx, ListCreate{Name: fmt.Sprint("list ", i)}))
-			must(t)(c.Templates.Create(ctx, TemplateCreate{Name: fmt.Sprint("template ", i)}))
-			must(t)(c.Campaigns.Create(ctx, CampaignCreate{Name: fmt.Sprint("campaign ", i)}))
+			check.Need(c.Lists.Create(ctx, ListCreate{Name: fmt.Sprint("list ", i)}))(t)
+			check.Need(c.Templates.Create(ctx, TemplateCreate{Name: fmt.Sprint("template ", i)}))(t)
+			check.Need(c.Campaigns.Create(ctx, CampaignCreate{Name: fmt.Sprint("campaign ", i)}))(t)
 		}
 		older, err := c.Templates.Find(ctx, "template 119")
-		must(t)(older, err)
-		must(t)(c.Templates.Create(ctx, TemplateCreate{Name: "template 119"}))
+		require.NoError(t, err)
+		check.Need(c.Templates.Create(ctx, TemplateCreate{Name: "template 119"}))(t)
 		list, err := c.Lists.Find(ctx, "list 119")
 		if err != nil || list.Name != "list 119" {
 			t.Errorf("got %+v, %v", list, err)

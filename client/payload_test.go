@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 func newPayload(t *testing.T, e *encoder, b body) *payload {
@@ -76,7 +78,7 @@ func TestPayloadAfterClose(t *testing.T) {
 			p := newPayload(t, newEncoder(), &ListCreate{Name: "Customers"})
 			r, err := p.open()
 			require.NoError(t, err)
-			must(t)(io.ReadFull(r, make([]byte, tc.read)))
+			check.Need(io.ReadFull(r, make([]byte, tc.read)))(t)
 			_ = r.Close()
 			if tc.over {
 				p.release()
@@ -96,7 +98,7 @@ func TestPayloadReadAgain(t *testing.T) {
 	require.NoError(t, err)
 	_ = r.Close()
 	first := make([]byte, 1)
-	must(t)(r.Read(first))
+	check.Need(r.Read(first))(t)
 	p.release() // the call is over
 	if p.writer == nil {
 		t.Fatal("the memory is released during the second reading")
@@ -126,7 +128,7 @@ func TestGetBody(t *testing.T) {
 		}
 		return respond(201, `{"list_id":1}`), nil
 	}, func(cfg *Config) { cfg.BaseURL = "http://127.0.0.1" }) // with https, the client omits GetBody
-	must(t)(c.Lists.Create(t.Context(), ListCreate{Name: "Customers"}))
+	check.Need(c.Lists.Create(t.Context(), ListCreate{Name: "Customers"}))(t)
 	if _, err := again(); !errors.Is(err, errBodyGone) {
 		t.Errorf("a body is created after the call: %v", err)
 	}
@@ -185,7 +187,7 @@ func TestUnusableConnection(t *testing.T) {
 		<-conn.NetConn().(*closeSignal).closed
 		get() // opens the other connection
 	}})
-	must(t)(c.Templates.Create(ctx, TemplateCreate{Name: "n"}))
+	check.Need(c.Templates.Create(ctx, TemplateCreate{Name: "n"}))(t)
 	if body, more := <-created, len(created); body != `{"name":"n"}` || more > 0 {
 		t.Errorf("the platform got %q and %d more, want one request with the whole body", body, more)
 	}

@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // loss is a way to lose a request or a response.
@@ -103,7 +105,7 @@ func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(htt
 	defer hc.CloseIdleConnections()
 	c := newClient(t, p.base, wrap(hc.Transport), func(cfg *Config) { cfg.Retry = RetryConfig{MaxAttempts: attempts, BaseDelay: -1} })
 	for range warm {
-		must(t)(c.Templates.Get(t.Context(), 1))
+		check.Need(c.Templates.Get(t.Context(), 1))(t)
 	}
 	err := kinds(c)[op](t.Context())
 	want := attempts
@@ -163,7 +165,7 @@ func TestNoResendAfterProtocolChange(t *testing.T) {
 			}
 			return tr.RoundTrip(r)
 		}), withoutRetries)
-		must(t)(c.Templates.Get(t.Context(), 1))
+		check.Need(c.Templates.Get(t.Context(), 1))(t)
 		_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
 		if got := p.arrived(); got != 1 || err == nil || !l.certain && !errors.Is(err, ErrOutcomeUnknown) {
 			t.Errorf("%s: arrived %d times, %v", l.name, got, err)

@@ -23,6 +23,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // issuer issues expiring tokens and accepts the last two.
@@ -481,7 +483,7 @@ func TestTokenSourceCanceled(t *testing.T) {
 			}, 0)
 			var rejected *cachedToken
 			if hangs == 2 {
-				rejected = need(tokens.get(t.Context(), nil))(t)
+				rejected = check.Need(tokens.get(t.Context(), nil))(t)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
@@ -131,7 +132,7 @@ func TestEnsureSearchFails(t *testing.T) {
 			"listTemplates": func() error { return last(c.Templates.Ensure(ctx, TemplateCreate{Name: "Ticket"})) },
 		} {
 			for nth, requests := range map[int]int{1: 1, 2: 3} { // the search, then a creation and another search
-				must(t)(p.Inject(mockserver.Fault{Operation: operation, Nth: nth, Action: mockserver.FaultStatus, Status: 403}))
+				check.Need(p.Inject(mockserver.Fault{Operation: operation, Nth: nth, Action: mockserver.FaultStatus, Status: 403}))(t)
 				before := len(p.Requests())
 				if err := ensure(); !errors.Is(err, ErrForbidden) || len(p.Requests()) != before+requests {
 					t.Errorf("%s fails at search %d: %v after %d requests, want ErrForbidden after %d", operation, nth, err, len(p.Requests())-before, requests)
@@ -182,8 +183,8 @@ func TestWebhookRotation(t *testing.T) {
 			URL: "http://hooks.test/rotated", Events: []events.Name{events.NameEmailBounced, events.NameEmailOpened},
 			RateLimit: 5, RateLimitPeriod: RateLimitPeriodMinute,
 		})
-		must(t)(created, err)
-		must(t)(c.Webhooks.Create(ctx, subscription(events.NameEmailBounced))) // at another URL
+		require.NoError(t, err)
+		check.Need(c.Webhooks.Create(ctx, subscription(events.NameEmailBounced)))(t) // at another URL
 		active := func(want ...string) {
 			t.Helper()
 			hooks, err := c.Webhooks.Active(ctx, "HTTP://hooks.test/rotated")
@@ -198,7 +199,7 @@ func TestWebhookRotation(t *testing.T) {
 			}
 		}
 		lost := mockserver.Fault{Operation: "createWebhook", Times: 1, Action: mockserver.FaultReset, AfterProcessing: true}
-		must(t)(p.Inject(lost))
+		check.Need(p.Inject(lost))(t)
 		if _, _, err := c.Webhooks.Rotate(ctx, created.ID); !errors.Is(err, ErrOutcomeUnknown) {
 			t.Errorf("lost response: got %v", err)
 		}
@@ -219,7 +220,7 @@ func TestWebhookRotation(t *testing.T) {
 			t.Errorf("an archived webhook: got %v", err)
 		}
 		_, third, err := c.Webhooks.Rotate(ctx, next.ID)
-		must(t)(third, err)
+		require.NoError(t, err)
 		active(next.ID, third.ID)
 		if _, err := c.Webhooks.Active(ctx, "http://hooks.test/none"); !errors.Is(err, ErrNotFound) {
 			t.Errorf("active at another URL: got %v", err)
@@ -236,7 +237,7 @@ func TestEnsureConcurrent(t *testing.T) {
 	withPlatform(t, func(t *testing.T, p *platform) {
 		ctx := t.Context()
 		for _, operation := range []string{"listWebhooks", "createWebhook", "listLists", "createList", "listTemplates", "createTemplate"} {
-			must(t)(p.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: 30 * time.Millisecond}))
+			check.Need(p.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: 30 * time.Millisecond}))(t)
 		}
 		const replicas = 5
 		var got, successors [replicas]string
@@ -274,7 +275,7 @@ func TestEnsureConcurrent(t *testing.T) {
 func TestEnsureConcurrentReleases(t *testing.T) {
 	withPlatform(t, func(t *testing.T, p *platform) {
 		for _, operation := range []string{"listWebhooks", "createWebhook"} {
-			must(t)(p.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: time.Second}))
+			check.Need(p.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: time.Second}))(t)
 		}
 		releases := []WebhookCreate{
 			subscription(events.NameEmailBounced), subscription(events.NameEmailBounced, events.NameEmailOpened),

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -197,11 +198,11 @@ func (r *chaosRun) start() (room *Room, kill func()) {
 	var dead atomic.Bool
 	store := &testStore{MemoryStore: r.store, change: r.bug, fails: dead.Load}
 	quiet := slog.New(slog.DiscardHandler)
-	c := need(client.New(client.Config{
+	c := check.Need(client.New(client.Config{
 		BaseURL: r.platform.URL(), Token: r.platform.Token(), Logger: quiet,
 		HTTPClient: &http.Client{Transport: slowTransport{r.platform.Transport(), time.Second}}, // so processes are killed during a request
 	}))(r.t)
-	room = need(New(c, store, Options{
+	room = check.Need(New(c, store, Options{
 		URL: "http://app.test/hook", List: "Orders", Logger: quiet, Pause: time.Second, OnNotice: r.onNotice,
 	}))(r.t)
 	room.pollInterval = 5 * time.Second // so that the test is fast
@@ -223,7 +224,7 @@ func (r *chaosRun) onNotice(ctx context.Context, n Notice) error {
 }
 
 func (r *chaosRun) inject(faults ...mockserver.Fault) {
-	need(r.platform.Inject(faults...))(r.t)
+	check.Need(r.platform.Inject(faults...))(r.t)
 }
 
 func (r *chaosRun) injectAll() {

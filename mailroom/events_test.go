@@ -11,6 +11,7 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -52,14 +53,14 @@ func TestHandleIncomplete(t *testing.T) {
 	} {
 		inBubble(t, func(t *testing.T, f *fixture) {
 			f.start()
-			err := f.room.Handle(t.Context(), need(events.Parse([]byte(body)))(t))
+			err := f.room.Handle(t.Context(), check.Need(events.Parse([]byte(body)))(t))
 			if want.err == "" {
 				require.NoError(t, err, body)
 			} else {
 				require.ErrorContains(t, err, want.err, body)
 			}
 			require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
-				assert.Empty(t, need(tx.Due(ctx, kindLookup, time.Now().Add(24*time.Hour), 9))(t), body)
+				assert.Empty(t, check.Need(tx.Due(ctx, kindLookup, time.Now().Add(24*time.Hour), 9))(t), body)
 				return nil
 			}))
 			time.Sleep(time.Minute)
@@ -181,7 +182,7 @@ func TestResponseBetweenQueries(t *testing.T) {
 				}}
 			}}
 			f.start()
-			id = need(f.room.Send(t.Context(), email("ada@example.org", "1")))(t).ID
+			id = check.Need(f.room.Send(t.Context(), email("ada@example.org", "1")))(t).ID
 			require.NoError(t, f.room.Close())
 			f.enqueue("1", "ada@example.org")
 			m = f.claimed("1")

@@ -16,6 +16,7 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -66,20 +67,11 @@ func (f *fixture) start(change ...func(*Options)) {
 	for _, c := range change {
 		c(&opts)
 	}
-	f.room = need(New(f.c, f.store, opts))(f.t)
+	f.room = check.Need(New(f.c, f.store, opts))(f.t)
 	f.room.pollInterval = 10 * time.Second // so that hours pass quickly
 	f.platform.SetTarget("app.test", f.room)
 	f.room.Start()
 	time.Sleep(2 * time.Second)
-}
-
-// need returns a function that ends the test if a call failed, and otherwise returns the result.
-func need[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		require.NoError(t, err)
-		return v
-	}
 }
 
 func (f *fixture) onNotice(_ context.Context, n Notice) error {
@@ -108,7 +100,7 @@ func (f *fixture) enqueue(key, to string) {
 
 func (f *fixture) inject(faults ...mockserver.Fault) {
 	f.t.Helper()
-	need(f.platform.Inject(faults...))(f.t)
+	check.Need(f.platform.Inject(faults...))(f.t)
 }
 
 // loseResponses makes the platform process emails and lose the responses.
@@ -139,7 +131,7 @@ func (s slowTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func parse(t *testing.T, format string, args ...any) *events.Event {
 	t.Helper()
-	return need(events.Parse(fmt.Appendf(nil, format, args...)))(t)
+	return check.Need(events.Parse(fmt.Appendf(nil, format, args...)))(t)
 }
 
 // stored returns the email of a key.

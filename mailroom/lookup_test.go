@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -47,7 +48,7 @@ func TestMissingBounce(t *testing.T) {
 func TestBusyAddress(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()
-		id := need(f.room.Send(t.Context(), email("ada@example.org", "1")))(t).ID
+		id := check.Need(f.room.Send(t.Context(), email("ada@example.org", "1")))(t).ID
 		f.setTransport(slowTransport{f.platform.Transport(), 18 * time.Second})
 		f.start()
 		f.enqueue("2", "ada@example.org")

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // TestCleanUpWaits: cleanUp does not continue at once after it has deleted all expired keys.
@@ -22,8 +24,8 @@ func TestCleanUpWaits(t *testing.T) {
 			}
 			return nil
 		}))
-		assert.Zero(t, need(f.room.cleanUp(t.Context(), ""))(t))
-		assert.Equal(t, noWork, need(f.room.cleanUp(t.Context(), ""))(t))
+		assert.Zero(t, check.Need(f.room.cleanUp(t.Context(), ""))(t))
+		assert.Equal(t, noWork, check.Need(f.room.cleanUp(t.Context(), ""))(t))
 		require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
 			left, err := tx.Due(ctx, kindEvent, time.Now(), 1)
 			assert.Empty(t, left)
@@ -46,7 +48,7 @@ func TestReschedule(t *testing.T) {
 		n := 0
 		memory := NewMemoryStore()
 		f.store = &testStore{MemoryStore: memory, change: func(tx Tx) Tx { return putCounter{tx, &n} }}
-		f.room = need(New(f.c, f.store, f.opts))(t)
+		f.room = check.Need(New(f.c, f.store, f.opts))(t)
 		queued := time.Now()
 		for _, key := range []string{"1", "2", "3"} {
 			f.enqueue(key, "ada@example.org")
@@ -54,9 +56,9 @@ func TestReschedule(t *testing.T) {
 		time.Sleep(20 * time.Minute)
 		for _, want := range []int{3, 1} {
 			n = 0
-			need(f.room.reschedule(t.Context(), ""))(t)
+			check.Need(f.room.reschedule(t.Context(), ""))(t)
 			assert.Equal(t, want, n)
-			assert.True(t, need(f.room.Queues(t.Context()))(t)[0].Oldest.Equal(queued))
+			assert.True(t, check.Need(f.room.Queues(t.Context()))(t)[0].Oldest.Equal(queued))
 			require.NoError(t, memory.Update(t.Context(), func(ctx context.Context, tx Tx) error {
 				return tx.Put(ctx, Item{Kind: kindPause, Key: pauseKey, Ref: pauseKey, Value: encode(pauseValue{Mode: modePaused, Failures: 1})})
 			}))

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // TestFailedCommit: a notice whose transaction is not committed waits longer and longer, and does not block the others.
@@ -42,7 +44,7 @@ func TestOrderOfNotices(t *testing.T) {
 		f.start()
 		f.enqueue("1", "bounce+hb@mock.test")
 		time.Sleep(3 * time.Second)
-		assert.Equal(t, HardBounce, need(f.room.Suppression(t.Context(), "bounce+hb@mock.test"))(t))
+		assert.Equal(t, HardBounce, check.Need(f.room.Suppression(t.Context(), "bounce+hb@mock.test"))(t))
 		time.Sleep(time.Minute)
 		assert.Equal(t, []string{"sent bounce+hb@mock.test 1", "hard_bounce bounce+hb@mock.test 1"}, f.inOrder())
 	})
@@ -51,7 +53,7 @@ func TestOrderOfNotices(t *testing.T) {
 // TestWaitForOverdueOutcome: a notice waits although the time of the outcome before it has come.
 func TestWaitForOverdueOutcome(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		f.room = need(New(f.c, f.store, f.opts))(t)
+		f.room = check.Need(New(f.c, f.store, f.opts))(t)
 		require.NoError(t, f.room.update(t.Context(), func(s *storeTx) {
 			s.put(Item{Kind: kindNotice, Key: outcomeKey("1"), Due: time.Now().Add(-time.Minute)})
 			assert.True(t, s.waitForOutcome(Item{Kind: kindNotice, Key: "event:1"}, Notice{Key: "1"}))

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // TestObserve: Observe gets each call of OnNotice and its result.
@@ -32,7 +34,7 @@ func TestQueues(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		began := time.Now()
 		queues := func() (found []string) {
-			for _, q := range need(f.room.Queues(t.Context()))(t) {
+			for _, q := range check.Need(f.room.Queues(t.Context()))(t) {
 				if q.Length > 0 || !q.Oldest.IsZero() {
 					found = append(found, fmt.Sprint(q.Name, " ", q.Length, " ", q.Oldest.Sub(began)))
 				}

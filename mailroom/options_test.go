@@ -9,11 +9,12 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/webhook"
 )
 
 func TestNewInvalid(t *testing.T) {
-	c := need(client.New(client.Config{BaseURL: "https://example.com", Token: "t"}))(t)
+	c := check.Need(client.New(client.Config{BaseURL: "https://example.com", Token: "t"}))(t)
 	ok := Options{OnNotice: func(context.Context, Notice) error { return nil }}
 	for name, change := range map[string]func(*Options){
 		"OnNotice must not be nil": func(o *Options) { o.OnNotice = nil },

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // TestEnqueueAt: an email is sent at its time, or immediately if it has none.
@@ -48,7 +49,7 @@ func TestEnqueueInTransaction(t *testing.T) {
 // TestInvalidText: an email whose text would change is not enqueued.
 func TestInvalidText(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		f.room = need(New(f.c, f.store, f.opts))(t)
+		f.room = check.Need(New(f.c, f.store, f.opts))(t)
 		for _, change := range []func(*client.EmailSubmission){
 			func(e *client.EmailSubmission) { e.To = "jos\xe9@example.org" },
 			func(e *client.EmailSubmission) { e.Content.Text = "\xed\xa0\x80" }, // a surrogate

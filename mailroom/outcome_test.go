@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -61,7 +62,7 @@ func TestLaterOutcome(t *testing.T) {
 		s.ended = func(err error) {
 			if err != nil && failures == 1 {
 				failures++
-				assert.True(t, need(f.room.Resolve(t.Context(), "1", true))(t))
+				assert.True(t, check.Need(f.room.Resolve(t.Context(), "1", true))(t))
 			}
 		}
 		f.start()

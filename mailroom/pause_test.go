@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -84,7 +85,7 @@ func TestOutageAfterQuietTime(t *testing.T) {
 				f.enqueue(fmt.Sprint(from+i), fmt.Sprintf("a%d@example.org", from+i))
 			}
 		}
-		unknown := func() int { return len(need(f.room.Unknown(t.Context()))(t)) }
+		unknown := func() int { return len(check.Need(f.room.Unknown(t.Context()))(t)) }
 		sendAll(0, 20)
 		time.Sleep(time.Minute) // quiet
 		require.Equal(t, 20, len(f.platform.Outbox()))
@@ -162,7 +163,7 @@ func TestWrongClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		now := time.Now().UTC()
 		day, exact := now.Add(24*time.Hour), pauseValue{Mode: modeNormal, Since: now, Until: now.Add(successValidity)}
-		f.room = need(New(f.c, f.store, f.opts))(t)
+		f.room = check.Need(New(f.c, f.store, f.opts))(t)
 		require.NoError(t, f.room.update(t.Context(), func(s *storeTx) {
 			for _, wrong := range []pauseValue{{Failures: 1, Mode: modePaused, Since: day, Until: day}, {Failures: 1, Mode: modeNormal, Until: day}} {
 				assert.Equal(t, pauseValue{Failures: 1}, s.decodePause(Item{Value: encode(wrong)}))

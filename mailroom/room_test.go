@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -158,7 +159,7 @@ func TestEarlyJob(t *testing.T) {
 		for due, want := range map[time.Duration]time.Duration{time.Hour: 0, 10 * time.Minute: 10 * time.Minute} {
 			key := due.String()
 			require.NoError(t, f.room.EnqueueAt(t.Context(), time.Now().Add(due), key, email("ada@example.org", key)))
-			assert.Equal(t, want, need(f.room.Work(t.Context(), kindSend, key))(t))
+			assert.Equal(t, want, check.Need(f.room.Work(t.Context(), kindSend, key))(t))
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -38,7 +39,7 @@ func TestLateClaim(t *testing.T) {
 				time.Sleep(time.Minute)
 			}
 		}
-		need(f.room.send(t.Context(), "1"))(t)
+		check.Need(f.room.send(t.Context(), "1"))(t)
 		assert.Equal(t, 0, len(f.platform.Outbox()))
 		assert.Equal(t, stateQueued, f.stored("1").State)
 	})
@@ -54,6 +55,6 @@ func TestStaleItem(t *testing.T) {
 		require.NoError(t, f.room.update(t.Context(), func(s *storeTx) { s.putSend("1", time.Now(), mailValue{Submission: &e}) }))
 		time.Sleep(time.Minute)
 		assert.Equal(t, 1, len(f.platform.Outbox()))
-		assert.Zero(t, need(f.room.Queues(t.Context()))(t)[0].Length)
+		assert.Zero(t, check.Need(f.room.Queues(t.Context()))(t)[0].Length)
 	})
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // TestSuppression: patterns match addresses, and can be removed.
@@ -16,7 +18,7 @@ func TestSuppression(t *testing.T) {
 		}
 		reasons := func() (reasons []Reason) {
 			for _, address := range []string{"x@example.org", "Abuse@example.net", "ada@example.com", "bob@example.com", "example.org", ""} {
-				reasons = append(reasons, need(f.room.Suppression(t.Context(), address))(t))
+				reasons = append(reasons, check.Need(f.room.Suppression(t.Context(), address))(t))
 			}
 			return reasons
 		}

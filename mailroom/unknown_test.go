@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tests/check"
 )
 
 // TestLostResponse: the outcome is unknown until an event resolves it, and the email is not sent again.
@@ -42,15 +44,15 @@ func TestCrash(t *testing.T) {
 			time.Sleep(time.Minute)
 			assert.Equal(t, []string{"unknown ada@example.org 1"}, f.got())
 			assert.Equal(t, 0, len(f.platform.Outbox()))
-			open := need(f.room.Unknown(t.Context()))(t)
+			open := check.Need(f.room.Unknown(t.Context()))(t)
 			require.Len(t, open, 1)
 			assert.Equal(t, "1 ada@example.org", open[0].Key+" "+open[0].To)
-			require.True(t, need(f.room.Resolve(t.Context(), "1", wasSent))(t))
+			require.True(t, check.Need(f.room.Resolve(t.Context(), "1", wasSent))(t))
 			time.Sleep(time.Minute)
 			assert.Equal(t, []string{"sent ada@example.org 1", "unknown ada@example.org 1"}, f.got())
 			assert.Equal(t, map[bool]int{false: 1, true: 0}[wasSent], len(f.platform.Outbox()))
-			assert.Empty(t, need(f.room.Unknown(t.Context()))(t))
-			assert.False(t, need(f.room.Resolve(t.Context(), "1", wasSent))(t), "resolved again")
+			assert.Empty(t, check.Need(f.room.Unknown(t.Context()))(t))
+			assert.False(t, check.Need(f.room.Resolve(t.Context(), "1", wasSent))(t), "resolved again")
 		})
 	}
 }
@@ -87,7 +89,7 @@ func TestResolveInOnNotice(t *testing.T) {
 		f.start(func(o *Options) {
 			o.OnNotice = func(ctx context.Context, n Notice) error {
 				if n.Reason == Unknown {
-					assert.True(t, need(f.room.Resolve(ctx, n.Key, true))(t))
+					assert.True(t, check.Need(f.room.Resolve(ctx, n.Key, true))(t))
 				}
 				return f.onNotice(ctx, n)
 			}
@@ -109,8 +111,8 @@ func TestUnknownLocksNothing(t *testing.T) {
 		hidden := &testStore{MemoryStore: f.store.(*MemoryStore), change: func(tx Tx) Tx {
 			return buggyTx{Tx: tx, hide: func(kind, _ string) bool { return kind == kindMail || kind == kindUnknown }}
 		}}
-		room := need(New(f.c, hidden, f.opts))(t)
-		open := need(room.Unknown(t.Context()))(t)
+		room := check.Need(New(f.c, hidden, f.opts))(t)
+		open := check.Need(room.Unknown(t.Context()))(t)
 		require.Len(t, open, 1)
 		assert.NotEmpty(t, open[0].Detail)
 		assert.Equal(t, "1 ada@example.org", open[0].Key+" "+open[0].To)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -16,13 +17,13 @@ import (
 // active for 8 hours.
 func TestNewEvents(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
-		active := func() int { return len(need(f.c.Webhooks.Active(t.Context(), "http://app.test/hook"))(t)) }
+		active := func() int { return len(check.Need(f.c.Webhooks.Active(t.Context(), "http://app.test/hook"))(t)) }
 		five := func(o *Options) { o.Events = DefaultEvents()[:5] }
 		f.start()
 		f.start(five)
 		time.Sleep(time.Minute)
 		assert.Equal(t, 2, active())
-		need(f.room.Send(t.Context(), email("bounce+hb@mock.test", "1")))(t)
+		check.Need(f.room.Send(t.Context(), email("bounce+hb@mock.test", "1")))(t)
 		time.Sleep(time.Minute)
 		assert.Equal(t, []string{"hard_bounce bounce+hb@mock.test "}, f.got(), "once, although both webhooks deliver it")
 		time.Sleep(7 * time.Hour)
@@ -35,7 +36,7 @@ func TestNewEvents(t *testing.T) {
 		<-f.room.connected
 		used := f.room.webhookID
 		time.Sleep(9 * time.Hour)
-		hooks := need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t)
+		hooks := check.Need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t)
 		require.Len(t, hooks, 1, "the release with five events uses the first webhook again")
 		assert.Equal(t, used, hooks[0].ID, "no process archives a webhook that a process uses")
 	})
@@ -68,7 +69,7 @@ func TestNewURL(t *testing.T) {
 		assert.Equal(t, []bool{false, true}, []bool{active("app.test"), active("moved.test")})
 
 		f.start() // a rollback; then both releases run
-		second := need(New(f.c, f.store, Options{URL: "http://moved.test/hook", OnNotice: f.onNotice}))(t)
+		second := check.Need(New(f.c, f.store, Options{URL: "http://moved.test/hook", OnNotice: f.onNotice}))(t)
 		f.platform.SetTarget("moved.test", second)
 		second.Start()
 		time.Sleep(24 * time.Hour)
@@ -82,11 +83,11 @@ func TestNewURL(t *testing.T) {
 func TestArchivedByAnother(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()
-		hooks := need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t)
+		hooks := check.Need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t)
 		require.NoError(t, f.room.archiveWebhook(t.Context(), hooks[0].ID))
 		time.Sleep(2 * time.Minute)
-		require.Len(t, need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t), 1)
-		need(f.room.Send(t.Context(), email("bounce+hb@mock.test", "1")))(t)
+		require.Len(t, check.Need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t), 1)
+		check.Need(f.room.Send(t.Context(), email("bounce+hb@mock.test", "1")))(t)
 		time.Sleep(2 * time.Minute)
 		assert.Equal(t, []string{"hard_bounce bounce+hb@mock.test "}, f.got())
 	})
@@ -115,6 +116,6 @@ func TestRestarts(t *testing.T) {
 			f.start(five)
 			time.Sleep(time.Hour)
 		}
-		assert.Len(t, need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t), 1)
+		assert.Len(t, check.Need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t), 1)
 	})
 }

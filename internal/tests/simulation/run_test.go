@@ -13,7 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/internal/tests/check"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
@@ -74,7 +77,7 @@ func Simulate(t *testing.T, plan Plan) (run Run) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := newSimulation(t.Context(), plan)
 		log.SetOutput(io.Discard) // messages of net/http
-		sim.setUp()
+		sim.setUp(t)
 		sim.runSteps()
 		sim.finish()
 		sim.checkInvariants()
@@ -111,35 +114,24 @@ func newSimulation(ctx context.Context, plan Plan) *simulation {
 }
 
 // setUp creates a webhook and a list with contacts, before anything goes wrong.
-func (sim *simulation) setUp() {
+func (sim *simulation) setUp(t *testing.T) {
 	sim.platform.proc.start()
-	api, err := client.New(client.Config{BaseURL: "http://platform.test", AllowPlainHTTP: true, Token: testToken, HTTPClient: sim.platform.now().HTTPClient()})
-	must(err)
-	hook, err := api.Webhooks.Create(sim.ctx, client.WebhookCreate{URL: "https://" + receiverHost + "/hook", Events: subscribedEvents()})
-	must(err)
-	secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
-	must(err)
-	sim.verifier, err = webhook.NewVerifier(secret)
-	must(err)
-	list, err := api.Lists.Create(sim.ctx, client.ListCreate{Name: "Contacts"})
-	must(err)
-	must(api.Lists.AcceptPolicy(sim.ctx, list.ID))
+	api := check.Need(client.New(client.Config{
+		BaseURL: "http://platform.test", AllowPlainHTTP: true, Token: testToken, HTTPClient: sim.platform.now().HTTPClient(),
+	}))(t)
+	hook := check.Need(api.Webhooks.Create(sim.ctx, client.WebhookCreate{URL: "https://" + receiverHost + "/hook", Events: subscribedEvents()}))(t)
+	sim.verifier = check.Need(webhook.NewVerifier(check.Need(webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction))(t)))(t)
+	list := check.Need(api.Lists.Create(sim.ctx, client.ListCreate{Name: "Contacts"}))(t)
+	require.NoError(t, api.Lists.AcceptPolicy(sim.ctx, list.ID))
 	for i := range sim.plan.Contacts {
 		sim.contacts = append(sim.contacts, fmt.Sprintf("e%d@example.org", i+1))
-		_, err := api.Contacts.Create(sim.ctx, list.ID, client.ContactCreate{Email: sim.contacts[i]})
-		must(err)
+		check.Need(api.Contacts.Create(sim.ctx, list.ID, client.ContactCreate{Email: sim.contacts[i]}))(t)
 	}
 	for _, r := range sim.receiver.replicas {
 		r.proc.start()
 	}
 	for _, c := range sim.callers {
 		c.proc.start()
-	}
-}
-
-func must(err error) {
-	if err != nil {
-		panic("simulation: setting up: " + err.Error())
 	}
 }
 
