@@ -18,8 +18,8 @@ import (
 
 var every = flag.Bool("every", false, "check every place in both themes at all three widths, and press Tab in all of them")
 
-// looks returns the views for the checks: a few by default, and all with -every, which takes many minutes.
-func looks() []view {
+// views returns the views for the checks: a few by default, and all with -every, which takes many minutes.
+func views() []view {
 	if *every {
 		return []view{{1280, "light"}, {400, "dark"}, {1280, "dark"}, {400, "light"}, {320, "light"}, {320, "dark"}}
 	}
@@ -30,12 +30,12 @@ func looks() []view {
 // file, and AXE contains its path.
 type auditor struct {
 	*page
-	look view
+	view view
 	axe  string
 }
 
 // audit opens the console in each view.
-func audit(t *testing.T, w *world, looks []view, hash string, check func(*auditor)) {
+func audit(t *testing.T, f *fixture, views []view, hash string, check func(*auditor)) {
 	t.Helper()
 	axe, err := os.ReadFile(os.Getenv("AXE"))
 	if err != nil {
@@ -44,15 +44,15 @@ func audit(t *testing.T, w *world, looks []view, hash string, check func(*audito
 		}
 		t.Skip("AXE names no axe.min.js: see the script run")
 	}
-	for _, look := range looks {
-		t.Run(fmt.Sprintf("%d-%s", look.width, look.scheme), func(t *testing.T) {
-			check(&auditor{open(t, w.srv.URL(), hash, look), look, string(axe)})
+	for _, v := range views {
+		t.Run(fmt.Sprintf("%d-%s", v.width, v.scheme), func(t *testing.T) {
+			check(&auditor{open(t, f.srv.URL(), hash, v), v, string(axe)})
 		})
 	}
 }
 
-// accessible fails for each finding of axe-core in the current page, and for parts outside the window.
-func (a *auditor) accessible() {
+// checkAccessibility fails for each finding of axe-core in the current page, and for parts outside the window.
+func (a *auditor) checkAccessibility() {
 	a.Helper()
 	a.do(chromedp.Evaluate[chromedp.Void](a.axe))
 	for _, bad := range eval[[]string](a.page, `violations()`) {
@@ -66,11 +66,11 @@ func (a *auditor) accessible() {
 	}
 }
 
-// fine checks accessibility, and the size of the controls in the selector on a phone.
-func (a *auditor) fine(selector string) {
+// checkControls checks accessibility, and the size of the controls in the selector on a phone.
+func (a *auditor) checkControls(selector string) {
 	a.Helper()
-	a.accessible()
-	if a.look.width == 400 {
+	a.checkAccessibility()
+	if a.view.width == 400 {
 		a.largeEnough(selector)
 	}
 }
@@ -78,18 +78,18 @@ func (a *auditor) fine(selector string) {
 // TestPlaces opens every view. axe-core finds no violation, Tab reaches every control, and controls on a phone are
 // large enough for fingers.
 func TestPlaces(t *testing.T) {
-	w := newWorld(t)
-	w.openShop()
-	w.day()
-	w.send("mallory@example.org", `Hostile <img src=x onerror=alert(1)> subject`, strings.ReplaceAll(hostile, "PORT", "1"))
-	places := w.places()
-	audit(t, w, looks(), "#/requests/nothing", func(a *auditor) {
-		phone := a.look.width == 400
+	f := newFixture(t)
+	f.seedShop()
+	f.createDay()
+	f.send("mallory@example.org", `Hostile <img src=x onerror=alert(1)> subject`, strings.ReplaceAll(hostile, "PORT", "1"))
+	places := f.places()
+	audit(t, f, views(), "#/requests/nothing", func(a *auditor) {
+		phone := a.view.width == 400
 		for n, place := range places {
 			a.Log(place)
 			a.visit("#/" + place)
 			if *every || (n%2 == 0) != phone {
-				a.accessible()
+				a.checkAccessibility()
 			}
 			if phone {
 				a.largeEnough("body")
@@ -101,11 +101,11 @@ func TestPlaces(t *testing.T) {
 }
 
 // places returns all views of the console.
-func (w *world) places() []string {
-	w.Helper()
-	requests, events := w.srv.Requests(), w.srv.Events()
+func (f *fixture) places() []string {
+	f.Helper()
+	requests, events := f.srv.Requests(), f.srv.Events()
 	rejected := slices.IndexFunc(requests, func(r mockserver.Request) bool { return r.Status == http.StatusUnprocessableEntity })
-	message, delivery := "inbox/"+w.lastTo("ada@example.org"), "deliveries/"+w.retrying()
+	message, delivery := "inbox/"+f.lastTo("ada@example.org"), "deliveries/"+f.retrying()
 	return []string{
 		"overview", "lists", "suppressed", "faults", "trigger", "api", "api/updateTemplate",
 		"inbox", message, message + "/text", message + "/source", message + "/headers", message + "/history", message + "/checks",
@@ -122,7 +122,7 @@ func (p *page) visit(hash string) *page {
 	p.Helper()
 	p.goTo("#/requests/nothing").says(".detail", "does not exist")
 	p.goTo(hash).until(`!document.querySelector('main').textContent.includes('Not found')`)
-	p.rest()
+	p.waitUntilIdle()
 	return p
 }
 
@@ -150,11 +150,11 @@ func (p *page) largeEnough(within string) {
 
 // TestForms checks every form like TestPlaces, first as it opens and then with rejected input.
 func TestForms(t *testing.T) {
-	w := newWorld(t)
-	w.openShop()
-	unfinished, err := w.sdk.Campaigns.Create(t.Context(), client.CampaignCreate{Name: "Unfinished"})
-	w.check(err)
-	audit(t, w, looks(), "#/overview", func(a *auditor) {
+	f := newFixture(t)
+	f.seedShop()
+	unfinished, err := f.sdk.Campaigns.Create(t.Context(), client.CampaignCreate{Name: "Unfinished"})
+	f.check(err)
+	audit(t, f, views(), "#/overview", func(a *auditor) {
 		for _, form := range []struct{ hash, button, ok string }{
 			{"#/lists", "New list", "Create list"},
 			{"#/lists", "Add", "Add"},
@@ -169,10 +169,10 @@ func TestForms(t *testing.T) {
 			a.Log(form.button, form.hash)
 			a.visit(form.hash)
 			a.click("main button", form.button).until(`document.querySelector('dialog.create[open]')`)
-			a.fine("dialog.create")
+			a.checkControls("dialog.create")
 			a.click("dialog button.main", form.ok)
 			a.until(`document.querySelector('dialog :is(.field-error, .form-error, .secret)')`)
-			a.accessible()
+			a.checkAccessibility()
 			a.press(kb.Escape).until(`!document.querySelector('dialog.create')`)
 		}
 	})
@@ -180,25 +180,25 @@ func TestForms(t *testing.T) {
 
 // TestOverlays checks menus, the selection, toasts, the help and a response in both themes.
 func TestOverlays(t *testing.T) {
-	w := newWorld(t)
+	f := newFixture(t)
 	for range 3 {
-		w.send("ada@example.org", "Your order", order)
+		f.send("ada@example.org", "Your order", order)
 	}
-	audit(t, w, []view{{1280, "light"}, {1280, "dark"}, {400, "light"}, {400, "dark"}}, "#/inbox", func(a *auditor) {
+	audit(t, f, []view{{1280, "light"}, {1280, "dark"}, {400, "light"}, {400, "dark"}}, "#/inbox", func(a *auditor) {
 		a.rows(3)
 		a.tick(0)
 		a.tick(1).says(".selected", "2 messages selected")
-		a.fine(".selected")
+		a.checkControls(".selected")
 		a.click(".selected [aria-label='Bounce: more']", "").says(":popover-open", "550 5.1.1")
-		a.fine(":popover-open")
+		a.checkControls(":popover-open")
 		a.press(kb.Escape).until(`!document.querySelector(':popover-open')`)
 		a.click(".selected button", "Delete").says(".toast button", "Undo")
-		a.fine(".toast")
+		a.checkControls(".toast")
 		a.press("z?").until(`document.querySelector('dialog[open]')`)
-		a.fine("dialog[open]")
+		a.checkControls("dialog[open]")
 		a.press(kb.Escape)
 		a.goTo("#/api/createList")
 		a.click(".explorer button", "Send").says(".response .chip", "201")
-		a.fine(".explorer")
+		a.checkControls(".explorer")
 	})
 }

@@ -25,8 +25,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// patience is the time limit for one action in the browser on a busy machine.
-const patience = 60 * time.Second
+// actionTimeout is the time limit for one action in the browser on a busy machine.
+const actionTimeout = 60 * time.Second
 
 // browser is one Chromium for all tests. Each page has its own profile.
 var browser context.Context
@@ -127,7 +127,7 @@ type view struct {
 	scheme string // light or dark
 }
 
-var desk, phone = view{1280, "light"}, view{400, "light"}
+var desktop, phone = view{1280, "light"}, view{400, "light"}
 
 // functions is JavaScript for the tests.
 //
@@ -145,10 +145,10 @@ func newTab(t *testing.T) *page {
 }
 
 // start starts a mock server and opens its console at a hash.
-func start(t *testing.T, hash string, tokens ...mockserver.Token) (*world, *page) {
+func start(t *testing.T, hash string, tokens ...mockserver.Token) (*fixture, *page) {
 	t.Helper()
-	w := newWorld(t, tokens...)
-	return w, open(t, w.srv.URL(), hash, desk)
+	f := newFixture(t, tokens...)
+	return f, open(t, f.srv.URL(), hash, desktop)
 }
 
 // open opens the console at a hash. An error in the browser fails the test.
@@ -160,15 +160,15 @@ func open(t *testing.T, base, hash string, v view) *page {
 	}})
 	_, err := chromedp.Call(p.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: functions})
 	p.check(err)
-	p.check(chromedp.Listen(p.ctx, p.complain))
-	p.front()
+	p.check(chromedp.Listen(p.ctx, p.failOnError))
+	p.bringToFront()
 	p.do(chromedp.EmulateViewport(v.width, 800), chromedp.Navigate(base+"/_mock/"+hash))
 	p.until(`document.querySelector('.dot') && document.querySelector('.live[data-state=live]')`)
 	return p
 }
 
-// front shows the tab, because Chromium paints no frames in a tab that it takes for hidden.
-func (p *page) front() {
+// bringToFront shows the tab, because Chromium paints no frames in a tab that it takes for hidden.
+func (p *page) bringToFront() {
 	p.Helper()
 	_, err := chromedp.Call(p.ctx, cdppage.BringToFront, cdp.Empty{})
 	p.check(err)
@@ -182,8 +182,8 @@ func (p *page) emulate(media emulation.SetEmulatedMediaParams) {
 	p.check(err)
 }
 
-// complain fails the test for an exception or a policy violation in the console's own pages.
-func (p *page) complain(ev any) {
+// failOnError fails the test for an exception or a policy violation in the console's own pages.
+func (p *page) failOnError(ev any) {
 	switch e := ev.(type) {
 	case *runtime.EventExceptionThrown:
 		p.Errorf("exception: %v", e.ExceptionDetails.Text+" "+e.ExceptionDetails.Exception.Description)
@@ -196,7 +196,7 @@ func (p *page) complain(ev any) {
 
 func (p *page) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, actionTimeout)
 	defer cancel()
 	p.check(chromedp.Do(ctx, steps...))
 }
@@ -204,9 +204,9 @@ func (p *page) do(steps ...chromedp.Action[chromedp.Void]) {
 // until waits until a JavaScript condition is true.
 func (p *page) until(js string) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, actionTimeout)
 	defer cancel()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](`!!(`+js+`)`, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience/3))); err != nil {
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](`!!(`+js+`)`, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(actionTimeout/3))); err != nil {
 		p.Fatalf("waiting for %s: %v\nthe page contains: %s", js, err, p.text("body"))
 	}
 }
@@ -233,7 +233,7 @@ func (p *page) fetch(selector string) string {
 
 func eval[T any](p *page, js string) T {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, actionTimeout)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -331,13 +331,13 @@ func (p *page) clickAt(js string, options ...chromedp.MouseOption) {
 func (p *page) clickFrame(right, down int, options ...chromedp.MouseOption) {
 	p.Helper()
 	p.until(`document.querySelector('iframe')`)
-	p.rest()
+	p.waitUntilIdle()
 	p.clickAt(fmt.Sprintf(`(r => [r.x + r.width / 2 + %d, r.y + %d])(document.querySelector('iframe').getBoundingClientRect())`, right, down), options...)
 	p.actions++
 }
 
-// rest waits until nothing is loading and the frames are painted.
-func (p *page) rest() {
+// waitUntilIdle waits until nothing is loading and the frames are painted.
+func (p *page) waitUntilIdle() {
 	p.Helper()
 	p.until(`!document.querySelector('[aria-busy]')`)
 	eval[bool](p, `painted()`)

@@ -16,21 +16,21 @@ import (
 // TestImportEditAndTag: contacts can be imported from pasted CSV or from a file, and the form names rejected rows.
 // One or more contacts can be edited and tagged. Changes can be undone where the API supports it.
 func TestImportEditAndTag(t *testing.T) {
-	w := newWorld(t)
-	l := w.list("Readers")
-	p := open(t, w.srv.URL(), "#/contacts", desk)
+	f := newFixture(t)
+	l := f.list("Readers")
+	p := open(t, f.srv.URL(), "#/contacts", desktop)
 	p.click("button", "Import").focused("[name=contacts]")
 	p.click("dialog button.main", "Import").says("dialog .form-error", "No address found.")
 	csv := "Email;first_name;tags;note\r\nada@example.org;Ada;vip,press;\"a \"\"quoted\"\"; note\"\r\nnot an address;x;;\r\ngrace@example.org;Grace;;\r\n"
 	file := filepath.Join(t.TempDir(), "contacts.csv")
-	w.check(os.WriteFile(file, []byte("\ufeff"+csv), 0o600))
+	f.check(os.WriteFile(file, []byte("\ufeff"+csv), 0o600))
 	p.do(chromedp.SetUploadFiles("dialog input[type=file]", []string{file}))
 	p.says("dialog .note", "3 contacts found.")
 	p.click("dialog button.main", "Import").says("dialog .after", "Line 3: not an address: ")
 	p.says(".toast", "2 contacts imported to Readers, 1 rejected.")
 	p.press(kb.Escape).rows(2)
-	ada, err := w.sdk.Contacts.Find(t.Context(), l.ID, "ada@example.org")
-	w.check(err)
+	ada, err := f.sdk.Contacts.Find(t.Context(), l.ID, "ada@example.org")
+	f.check(err)
 	p.equal(ada.Tags, "[vip press]")
 	p.equal(ada.CustomAttributes, `[{Name:first_name Value:Ada} {Name:note Value:a "quoted"; note}]`)
 
@@ -51,22 +51,22 @@ func TestImportEditAndTag(t *testing.T) {
 	p.tick(0)
 	p.tick(1)
 	p.press("u").says(".toast", "2 contacts unsubscribed from Readers.")
-	w.statuses(l.ID, "unsubscribed unsubscribed")
+	f.statuses(l.ID, "unsubscribed unsubscribed")
 	p.click(".toast button", "Undo").says(".toast", "Undone.")
-	w.statuses(l.ID, "active active")
+	f.statuses(l.ID, "active active")
 	p.tick(0)
 	p.tick(1)
 	p.press(kb.Delete).says(".toast", "2 contacts deleted from Readers.")
 	p.press("z").says(".toast", "Undone.")
-	w.statuses(l.ID, "active active")
+	f.statuses(l.ID, "active active")
 }
 
 // TestPaste: addresses pasted into the contacts view fill the import form, and Ctrl+Enter submits it. Other text
 // does not open the form, and text pasted into a field stays there.
 func TestPaste(t *testing.T) {
-	w := newWorld(t)
-	l := w.list("Readers")
-	p := open(t, w.srv.URL(), "#/contacts", desk)
+	f := newFixture(t)
+	l := f.list("Readers")
+	p := open(t, f.srv.URL(), "#/contacts", desktop)
 	p.says(".list", "No contacts on this list")
 	p.paste("not an address")
 	p.do(focus("#filter"))
@@ -77,37 +77,37 @@ func TestPaste(t *testing.T) {
 	p.focused("[name=contacts]")
 	p.do(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 	p.says(".toast", "2 contacts imported to Readers.")
-	w.statuses(l.ID, "active active")
+	f.statuses(l.ID, "active active")
 }
 
 // statuses compares the statuses of the contacts of a list, in the order of their ids.
-func (w *world) statuses(list int64, want string) {
-	w.Helper()
+func (f *fixture) statuses(list int64, want string) {
+	f.Helper()
 	var got []string
-	for c, err := range w.sdk.Contacts.All(w.Context(), list, client.ListContactsParams{}) {
-		w.check(err)
+	for c, err := range f.sdk.Contacts.All(f.Context(), list, client.ListContactsParams{}) {
+		f.check(err)
 		got = append(got, string(c.Status))
 	}
-	w.equal(strings.Join(got, " "), want)
+	f.equal(strings.Join(got, " "), want)
 }
 
 // TestSelection: keys select, delete and restore messages. When the open message is deleted, the console
 // shows the next one. The platform still knows the email of the deleted message. Escape or a new search
 // clears the selection.
 func TestSelection(t *testing.T) {
-	w := newWorld(t)
+	f := newFixture(t)
 	var id string
 	for _, name := range []string{"delta", "gamma", "beta", "alpha"} {
-		id = w.send("ada@example.org", "Order "+name, order)
+		id = f.send("ada@example.org", "Order "+name, order)
 	}
-	p := open(t, w.srv.URL(), "#/inbox/"+id, desk)
+	p := open(t, f.srv.URL(), "#/inbox/"+id, desktop)
 	p.says(".actions", "Delete")
 	p.press(kb.Delete).says(".toast", "Message deleted.")
 	p.says(".head h2", "Order beta")
 	p.says(".actions", "Delete")
 	p.click(".actions button", "Delete").says(".head h2", "Order gamma").rows(2)
-	email, err := w.sdk.Emails.Get(t.Context(), id)
-	w.check(err)
+	email, err := f.sdk.Emails.Get(t.Context(), id)
+	f.check(err)
 	p.equal(email.Status, client.EmailStatusDelivered)
 	p.press("z").rows(3)
 	p.goTo("#/inbox").says(".detail", "No message selected")
@@ -125,10 +125,10 @@ func TestSelection(t *testing.T) {
 // TestDraft: a draft shows its content and its number of recipients. It can be edited, deleted and restored with its
 // id.
 func TestDraft(t *testing.T) {
-	w := newWorld(t)
-	l := w.list("Readers", reader("ada@example.org", "Ada"), reader("grace@example.org", "Grace"))
-	c := w.draft(l.ID, "Autumn", client.MessageContent{Subject: "Hello", HTML: "<p>Hello {{first_name}}</p>", Text: "The text for {{first_name}}"})
-	p := open(t, w.srv.URL(), fmt.Sprintf("#/campaigns/%d", c.ID), desk)
+	f := newFixture(t)
+	l := f.list("Readers", reader("ada@example.org", "Ada"), reader("grace@example.org", "Grace"))
+	c := f.draft(l.ID, "Autumn", client.MessageContent{Subject: "Hello", HTML: "<p>Hello {{first_name}}</p>", Text: "The text for {{first_name}}"})
+	p := open(t, f.srv.URL(), fmt.Sprintf("#/campaigns/%d", c.ID), desktop)
 	p.says(".detail .lead + .lead", "2 active contacts of Readers will get it")
 	p.until(`document.querySelector('.detail iframe')`)
 	p.contains(p.fetch(".detail iframe"), "<p>Hello Ada</p>")
@@ -137,19 +137,19 @@ func TestDraft(t *testing.T) {
 	p.fill("dialog [name='content.subject']", "Good morning")
 	p.fill("dialog [name='content.text']", "")
 	p.click("dialog button.main", "Save").says(".head .who", "Good morning")
-	now, err := w.sdk.Campaigns.Get(t.Context(), c.ID)
-	w.check(err)
+	now, err := f.sdk.Campaigns.Get(t.Context(), c.ID)
+	f.check(err)
 	p.equal(now.Content, client.MessageContent{Subject: "Good morning", HTML: c.Content.HTML})
 	p.equal(now.ListID, l.ID)
 	p.press("z").says(".head .who", "Hello")
 	p.click(".detail button", "Delete").says(".toast", "Autumn deleted.")
 	p.says(".list", "No campaigns yet")
-	if _, err := w.sdk.Campaigns.Get(t.Context(), c.ID); err == nil {
+	if _, err := f.sdk.Campaigns.Get(t.Context(), c.ID); err == nil {
 		t.Error("the campaign still exists")
 	}
 	p.press("z").says(".rows", "Autumn")
-	again, err := w.sdk.Campaigns.Get(t.Context(), c.ID)
-	w.check(err)
+	again, err := f.sdk.Campaigns.Get(t.Context(), c.ID)
+	f.check(err)
 	again.CreatedOn, again.UpdatedOn = c.CreatedOn, c.UpdatedOn
 	p.equal(again, c)
 }

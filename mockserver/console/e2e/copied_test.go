@@ -77,7 +77,7 @@ func copiedCases(p *page) []copiedCase {
 // TestCopiedGo: the Go programs of logged requests compile, and send the same requests. Text of a request from anyone does not
 // become code.
 func TestCopiedGo(t *testing.T) {
-	w, p := start(t, "#/api")
+	f, p := start(t, "#/api")
 	cases := copiedCases(p)
 	if len(cases) < 70 {
 		t.Fatalf("%d cases", len(cases))
@@ -88,7 +88,7 @@ func TestCopiedGo(t *testing.T) {
 	logged := make([]mockserver.Request, len(cases))
 	var functions strings.Builder
 	for i, c := range cases {
-		logged[i] = w.raw(c)
+		logged[i] = f.raw(c)
 		source := eval[string](p, fmt.Sprintf(`Promise.all([import('./src/programs.js'), fetch('requests/%s').then(r => r.json())]).then(([m, r]) => m.goOf(r))`, logged[i].ID))
 		p.contains(source, c.contains)
 		name := fmt.Sprintf("program%d", i)
@@ -109,11 +109,11 @@ func main() {
 		t.Fatalf("%s", out)
 	}
 	for i, c := range cases {
-		before := len(w.srv.Requests())
+		before := len(f.srv.Requests())
 		run := exec.CommandContext(t.Context(), binary, fmt.Sprint(i))
-		run.Env = append(os.Environ(), "TOKEN="+w.srv.Token())
+		run.Env = append(os.Environ(), "TOKEN="+f.srv.Token())
 		out, _ := run.CombinedOutput() // most programs report an error response
-		if all := w.srv.Requests(); len(all) > before {
+		if all := f.srv.Requests(); len(all) > before {
 			sameRequest(test{t}, c, all[before], logged[i])
 		} else {
 			t.Errorf("%v: no request: %s", c, out)
@@ -122,20 +122,20 @@ func main() {
 }
 
 // raw sends a request as it is, and returns its log entry.
-func (w *world) raw(c copiedCase) mockserver.Request {
-	w.Helper()
+func (f *fixture) raw(c copiedCase) mockserver.Request {
+	f.Helper()
 	target, query, _ := strings.Cut(c.target, "?")
-	req, err := http.NewRequestWithContext(w.Context(), c.method, w.srv.URL()+target, strings.NewReader(c.body))
-	w.check(err)
+	req, err := http.NewRequestWithContext(f.Context(), c.method, f.srv.URL()+target, strings.NewReader(c.body))
+	f.check(err)
 	req.URL.RawQuery = query
-	req.Header.Set("Authorization", "Bearer "+w.srv.Token())
+	req.Header.Set("Authorization", "Bearer "+f.srv.Token())
 	if c.body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	res, err := http.DefaultClient.Do(req)
-	w.check(err)
-	w.check(res.Body.Close())
-	all := w.srv.Requests()
+	f.check(err)
+	f.check(res.Body.Close())
+	all := f.srv.Requests()
 	return all[len(all)-1]
 }
 
@@ -160,8 +160,8 @@ func sameRequest(t test, c copiedCase, got, want mockserver.Request) {
 
 // TestCopiedText: the page copies the program of a request with hostile text, and the command for curl sends it unchanged.
 func TestCopiedText(t *testing.T) {
-	w, p := start(t, "#/requests")
-	w.ask("GET", "/lists/7)%0Aos.RemoveAll(%22x%22)%0A_=(0?page=2", "")
+	f, p := start(t, "#/requests")
+	f.ask("GET", "/lists/7)%0Aos.RemoveAll(%22x%22)%0A_=(0?page=2", "")
 	p.click("strong", "RemoveAll").actions = 0
 	eval[bool](p, `(Object.defineProperty(navigator, 'clipboard', { value: { writeText: async s => { window.copied = s } } }), true)`)
 	p.click("button", "Copy as Go").until(`window.copied`)

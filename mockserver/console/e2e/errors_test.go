@@ -15,20 +15,20 @@ import (
 // TestRowContents: rows of deliveries and events name the recipient and the message, including rows added while the
 // page is open.
 func TestRowContents(t *testing.T) {
-	w := newWorld(t)
-	w.subscribe("/hook", "Email.Opened", "Email.Bounced")
-	before := w.send("ada@example.org", "Your order is on its way", order)
-	w.opens(before)
-	p := open(t, w.srv.URL(), "#/overview", desk)
+	f := newFixture(t)
+	f.subscribe("/hook", "Email.Opened", "Email.Bounced")
+	before := f.send("ada@example.org", "Your order is on its way", order)
+	f.opens(before)
+	p := open(t, f.srv.URL(), "#/overview", desktop)
 	for _, place := range []string{"deliveries", "events"} {
 		p.goTo("#/"+place).says(".rows", "ada@example.org", "Your order is on its way")
-		live := w.send("grace@example.org", "Seen live, "+place, order)
-		w.check(w.srv.Bounce(live, mockserver.HardBounce)) // its body contains no address
+		live := f.send("grace@example.org", "Seen live, "+place, order)
+		f.check(f.srv.Bounce(live, mockserver.HardBounce)) // its body contains no address
 		p.says(".rows li:first-child", "grace@example.org", "Seen live, "+place)
 		p.click("strong", "Email.Bounced").says(".head", "grace@example.org")
 		p.goTo("#/" + place)
 		p.fill("#filter", "grace@example.org").rows(map[string]int{"deliveries": 1, "events": 2}[place])
-		w.settle()
+		f.settle()
 	}
 }
 
@@ -51,12 +51,12 @@ func TestErrorMessageFormat(t *testing.T) {
 func TestNoServer(t *testing.T) {
 	for _, width := range []int64{1280, 320} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			w := newWorld(t)
-			id := w.send("ada@example.org", "Your order is on its way", order)
-			p := open(t, w.srv.URL(), "#/inbox/"+id, view{width, "light"})
+			f := newFixture(t)
+			id := f.send("ada@example.org", "Your order is on its way", order)
+			p := open(t, f.srv.URL(), "#/inbox/"+id, view{width, "light"})
 			p.says(".actions", "Bounce")
-			sending := open(t, w.srv.URL(), "#/lists", view{width, "light"})
-			w.srv.Close()
+			sending := open(t, f.srv.URL(), "#/lists", view{width, "light"})
+			f.srv.Close()
 			sending.goTo("#/trigger").says("main", "The server does not respond.")
 			p.says("[role=alert]", "No server")
 			p.until(`document.querySelector('[role=alert]').getBoundingClientRect().right <= innerWidth &&
@@ -68,14 +68,14 @@ func TestNoServer(t *testing.T) {
 				p.goTo("#/"+place).says("main", "The server does not respond.")
 			}
 
-			listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", strings.TrimPrefix(w.srv.URL(), "http://"))
-			w.check(err)
+			listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", strings.TrimPrefix(f.srv.URL(), "http://"))
+			f.check(err)
 			again := mockserver.StartOn(listener, mockserver.Config{Console: console.Handler()})
 			t.Cleanup(again.Close)
 			p.until(`!document.querySelector('[role=alert]').textContent`)
 			res, err := http.Get(again.URL() + "/lists") // a 401, which is recorded
-			w.check(err)
-			w.check(res.Body.Close())
+			f.check(err)
+			f.check(res.Body.Close())
 			p.says(".rows", "/lists")
 			sending.says("main", "Set new id and time")
 		})
@@ -84,10 +84,10 @@ func TestNoServer(t *testing.T) {
 
 // TestSourceWithoutServer: the source of a message is not empty text if the server does not respond.
 func TestSourceWithoutServer(t *testing.T) {
-	w := newWorld(t)
-	p := open(t, w.srv.URL(), "#/inbox/"+w.send("ada@example.org", "Your order is on its way", order), desk)
+	f := newFixture(t)
+	p := open(t, f.srv.URL(), "#/inbox/"+f.send("ada@example.org", "Your order is on its way", order), desktop)
 	p.says(".head h2", "Your order")
-	w.srv.Close()
+	f.srv.Close()
 	p.click("[role=tab]", "Source").says(".tabpanel", "The server does not respond.")
 }
 
@@ -101,20 +101,20 @@ func TestInvalidStoredSender(t *testing.T) {
 // TestFormStaysWhenItsTemplateChanges: if another client changes the template while the form is open, the form stays
 // open and shows a notice. Saving it then overwrites the change.
 func TestFormStaysWhenItsTemplateChanges(t *testing.T) {
-	w := newWorld(t)
-	made := w.template("Welcome", "<p>First</p>", "")
-	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d", made), desk)
+	f := newFixture(t)
+	made := f.template("Welcome", "<p>First</p>", "")
+	p := open(t, f.srv.URL(), fmt.Sprintf("#/templates/%d", made), desktop)
 	p.click("button", "Edit")
 	p.fill("dialog [name='content.html']", "<p>Mine</p>")
 	p.equal(p.text("dialog .changed"), "")
-	_, err := w.sdk.Templates.Update(t.Context(), made, client.TemplateUpdate{Name: new("Theirs"), Content: &client.TemplateContentUpdate{HTML: new("<p>Theirs</p>")}})
-	w.check(err)
+	_, err := f.sdk.Templates.Update(t.Context(), made, client.TemplateUpdate{Name: new("Theirs"), Content: &client.TemplateContentUpdate{HTML: new("<p>Theirs</p>")}})
+	f.check(err)
 	p.says("dialog .changed", "The record has changed")
 	p.says("dialog h2", "Edit Theirs")
 	p.equal(eval[string](p, `document.querySelector("dialog [name='content.html']").value`), "<p>Mine</p>")
 	p.click("dialog button", "Save").until(`!document.querySelector('dialog.create')`)
-	now, err := w.sdk.Templates.Get(t.Context(), made)
-	w.check(err)
+	now, err := f.sdk.Templates.Get(t.Context(), made)
+	f.check(err)
 	p.equal(now.Name+now.Content.HTML, "Welcome<p>Mine</p>")
 	p.says(".head h2", "Welcome") // instead of Theirs
 	p.click("button", "Edit")
@@ -123,12 +123,12 @@ func TestFormStaysWhenItsTemplateChanges(t *testing.T) {
 
 // TestCampaignAmongMany: a campaign is found by its id, even if many names contain the same digits.
 func TestCampaignAmongMany(t *testing.T) {
-	w := newWorld(t)
+	f := newFixture(t)
 	content := client.MessageContent{Subject: "S", Text: "T"}
-	first := w.draft(w.list("Readers").ID, "The first", content)
+	first := f.draft(f.list("Readers").ID, "The first", content)
 	for range 1000 {
-		w.draft(first.ListID, fmt.Sprintf("Copy of %d", first.ID), content)
+		f.draft(first.ListID, fmt.Sprintf("Copy of %d", first.ID), content)
 	}
-	p := open(t, w.srv.URL(), fmt.Sprintf("#/campaigns/%d", first.ID), desk)
+	p := open(t, f.srv.URL(), fmt.Sprintf("#/campaigns/%d", first.ID), desktop)
 	p.says(".detail h2", "The first")
 }

@@ -14,7 +14,7 @@ import (
 // TestExplorer: each operation has documentation and a request that can be edited and sent. The page shows the
 // response with its headers. The request can be copied as a command or a program.
 func TestExplorer(t *testing.T) {
-	w, p := start(t, "#/overview")
+	f, p := start(t, "#/overview")
 	p.click("nav a", "API").says(".list > header", "40")
 	p.fill("#filter", "createlist").rows(1)
 	p.click(".rows a", "/lists").says(".explorer", "Creates an empty list")
@@ -23,13 +23,13 @@ func TestExplorer(t *testing.T) {
 	p.click(".explorer button", "Send").says(".response .chip", "201")
 	p.says(".response .pairs", "x-request-id")
 	p.says(".response .code", `"list_id"`)
-	p.equal(w.lists(), `[It's "new" <b>]`)
+	p.equal(f.lists(), `[It's "new" <b>]`)
 	for _, program := range []string{"curl", "Go", "Node"} {
 		eval[bool](p, `navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve() }, delete window.copied`)
 		p.click(".explorer button", "Copy as "+program).until(`window.copied`)
-		p.contains(w.execute(program, eval[string](p, `window.copied`)), "201")
+		p.contains(f.execute(program, eval[string](p, `window.copied`)), "201")
 	}
-	p.equal(w.lists(), slices.Repeat(w.lists()[:1], 4))
+	p.equal(f.lists(), slices.Repeat(f.lists()[:1], 4))
 	p.fill("#request-body", `{"name": ""}`)
 	p.click(".explorer button", "Send").says(".response .chip.bad", "422")
 
@@ -43,10 +43,10 @@ func TestExplorer(t *testing.T) {
 	p.goTo("#/api/nothing").says(".detail", "no operation nothing")
 }
 
-func (w *world) lists() (names []string) {
-	w.Helper()
-	all, err := w.sdk.Lists.List(w.Context(), client.ListListsParams{})
-	w.check(err)
+func (f *fixture) lists() (names []string) {
+	f.Helper()
+	all, err := f.sdk.Lists.List(f.Context(), client.ListListsParams{})
+	f.check(err)
 	for _, l := range all.Data {
 		names = append(names, l.Name)
 	}
@@ -54,19 +54,19 @@ func (w *world) lists() (names []string) {
 }
 
 // execute runs a program that the console shows and returns its output.
-func (w *world) execute(language, text string) string {
-	w.Helper()
-	file := filepath.Join(w.TempDir(), "main.go")
-	w.check(os.WriteFile(file, []byte(text), 0o600))
+func (f *fixture) execute(language, text string) string {
+	f.Helper()
+	file := filepath.Join(f.TempDir(), "main.go")
+	f.check(os.WriteFile(file, []byte(text), 0o600))
 	command := map[string][]string{
 		"curl": {"bash", file}, "Go": {"go", "run", file}, "Python": {"python3", file}, "Node": {"node", "--input-type=module", "-e", text},
 	}[language]
-	out, err := exec.CommandContext(w.Context(), command[0], command[1:]...).CombinedOutput()
+	out, err := exec.CommandContext(f.Context(), command[0], command[1:]...).CombinedOutput()
 	if errors.Is(err, exec.ErrNotFound) {
-		w.Skip(err)
+		f.Skip(err)
 	}
 	if err != nil {
-		w.Errorf("%s: %v: %s", language, err, out)
+		f.Errorf("%s: %v: %s", language, err, out)
 	}
 	return string(out)
 }
@@ -75,9 +75,9 @@ func (w *world) execute(language, text string) string {
 func TestFirstMinute(t *testing.T) {
 	for language, word := range map[string]string{"curl": "curl", "Python": "urllib", "Node": "await", "Go": "Token: "} {
 		t.Run(language, func(t *testing.T) {
-			w, p := start(t, "#/inbox")
-			p.click(".first label", language).says(".list .code", word, w.srv.URL(), w.srv.Token())
-			w.execute(language, eval[string](p, `document.querySelector('.list .code').textContent`))
+			f, p := start(t, "#/inbox")
+			p.click(".first label", language).says(".list .code", word, f.srv.URL(), f.srv.Token())
+			f.execute(language, eval[string](p, `document.querySelector('.list .code').textContent`))
 			p.rows(1)
 		})
 	}

@@ -24,28 +24,28 @@ const (
 	rowHeight = 80 // pixels
 )
 
-// enlarge creates a list with many contacts, a campaign to another list, and five webhooks that get an event for each
+// seedManyRecords creates a list with many contacts, a campaign to another list, and five webhooks that get an event for each
 // opened message.
-func (w *world) enlarge() {
-	w.Helper()
+func (f *fixture) seedManyRecords() {
+	f.Helper()
 	for i := range manyDeliveries / manyMessages {
-		w.subscribe(fmt.Sprintf("/hooks/%d", i), "Email.Opened")
+		f.subscribe(fmt.Sprintf("/hooks/%d", i), "Email.Opened")
 	}
-	w.check(w.srv.Seed(strings.NewReader(fmt.Sprintf(`{
+	f.check(f.srv.Seed(strings.NewReader(fmt.Sprintf(`{
 		"lists":[{"list_id":1001,"name":"Many","contacts":[%s]}, {"list_id":900000,"name":"Readers","policy_accepted":true,"contacts":[%s]}],
 		"campaigns":[{"campaign_id":999999,"name":"Autumn","list_id":900000,"sender":{"email":"hello@harbour.example"},"content":{"subject":"Hi","text":"Hi"}}]
-	}`, people("user", manyContacts), people("reader", manyMessages)))))
-	_, err := w.sdk.Campaigns.Send(w.Context(), 999999)
-	w.check(err)
-	w.settle()
-	for _, m := range w.srv.Outbox() {
-		w.check(w.srv.Open(m.ID))
+	}`, contactsJSON("user", manyContacts), contactsJSON("reader", manyMessages)))))
+	_, err := f.sdk.Campaigns.Send(f.Context(), 999999)
+	f.check(err)
+	f.settle()
+	for _, m := range f.srv.Outbox() {
+		f.check(f.srv.Open(m.ID))
 	}
-	w.settle()
+	f.settle()
 }
 
-// people returns the contacts of a seed.
-func people(name string, n int) string {
+// contactsJSON returns the contacts of a seed.
+func contactsJSON(name string, n int) string {
 	all := make([]string, n)
 	for i := range all {
 		all[i] = fmt.Sprintf(`{"email":"%s%d@example.org"}`, name, i)
@@ -55,21 +55,21 @@ func people(name string, n int) string {
 
 // TestLarge opens views with very long lists.
 func TestLarge(t *testing.T) {
-	w := newWorld(t)
-	w.enlarge()
-	t.Run("the first row", w.firstRow)
-	t.Run("all rows loaded", w.allRows)
-	t.Run("a jump", w.jump)
-	t.Run("a link to a delivery", w.deepLink)
-	t.Run("contacts", w.manyContacts)
-	t.Run("a list that changes", w.changing)
+	f := newFixture(t)
+	f.seedManyRecords()
+	t.Run("the first row", f.firstRow)
+	t.Run("all rows loaded", f.allRows)
+	t.Run("a jump", f.scrollToUnloadedRows)
+	t.Run("a link to a delivery", f.deepLink)
+	t.Run("contacts", f.manyContacts)
+	t.Run("a list that changes", f.changingList)
 }
 
 // firstRow opens each view in a new page. It checks that the first row appears after only a part of the records was
 // loaded.
-func (w *world) firstRow(t *testing.T) {
+func (f *fixture) firstRow(t *testing.T) {
 	for _, place := range []string{"deliveries", "contacts"} {
-		p := open(t, w.srv.URL(), "#/"+place, desk)
+		p := open(t, f.srv.URL(), "#/"+place, desktop)
 		p.until(`document.querySelector('.rows a')`)
 		bytes := eval[int](p, `performance.getEntriesByType('resource').filter(e => e.initiatorType === 'fetch').reduce((sum, e) => sum + e.decodedBodySize, 0)`)
 		if bytes == 0 || bytes > mostBytes {
@@ -79,27 +79,27 @@ func (w *world) firstRow(t *testing.T) {
 }
 
 // allRows scrolls to the end and checks the number of nodes and the memory.
-func (w *world) allRows(t *testing.T) {
-	p := open(t, w.srv.URL(), "#/deliveries", desk)
+func (f *fixture) allRows(t *testing.T) {
+	p := open(t, f.srv.URL(), "#/deliveries", desktop)
 	p.says(".count", "10,000")
 	for top := 0; top < manyDeliveries*rowHeight; top += 75 * rowHeight {
 		p.scroll(fmt.Sprint(top))
 	}
 	p.says(".rows li:last-of-type", "reader")
-	p.light("with all rows loaded")
+	p.withinLimits("with all rows loaded")
 	p.scroll(`box.scrollHeight / 2`)
 	for range 30 {
 		if added := eval[int](p, `pressJ()`); added > mostAdded {
 			t.Errorf("a keystroke adds %d elements, want at most %d", added, mostAdded)
 		}
 	}
-	p.light("after some keys")
+	p.withinLimits("after some keys")
 	p.until(`document.querySelectorAll('.rows a').length >= 10 && document.querySelectorAll('.rows a').length <= 100`)
 }
 
-// jump scrolls to rows that are not loaded yet.
-func (w *world) jump(t *testing.T) {
-	p := open(t, w.srv.URL(), "#/inbox", desk)
+// scrollToUnloadedRows scrolls to rows that are not loaded yet.
+func (f *fixture) scrollToUnloadedRows(t *testing.T) {
+	p := open(t, f.srv.URL(), "#/inbox", desktop)
 	p.says(".count", "2,000")
 	p.do(focus(".rows li:nth-child(3) a"))
 	p.scroll("1000 * 80")
@@ -119,8 +119,8 @@ func (p *page) scroll(top string) {
 	p.until(`scrollRows(box => ` + top + `)`)
 }
 
-// light fails if the page has too many nodes or uses too much memory.
-func (p *page) light(when string) {
+// withinLimits fails if the page has too many nodes or uses too much memory.
+func (p *page) withinLimits(when string) {
 	p.Helper()
 	nodes := eval[int](p, `document.querySelectorAll('*').length`)
 	_, err := chromedp.Call(p.ctx, heapprofiler.CollectGarbage, struct{}{})
@@ -133,14 +133,14 @@ func (p *page) light(when string) {
 }
 
 // deepLink opens a delivery far down the list. Its row is shown and does not move.
-func (w *world) deepLink(t *testing.T) {
-	old := w.srv.Deliveries()[manyDeliveries/4]
-	p := open(t, w.srv.URL(), "#/deliveries/"+old.ID, desk)
+func (f *fixture) deepLink(t *testing.T) {
+	old := f.srv.Deliveries()[manyDeliveries/4]
+	p := open(t, f.srv.URL(), "#/deliveries/"+old.ID, desktop)
 	p.until(`selectedInView()`)
 	p.says(".rows a[aria-current=true]", old.Recipient)
 	at := eval[float64](p, `document.querySelector('.rows a[aria-current=true]').getBoundingClientRect().top`)
 	before := p.text(".count")
-	w.opens(w.srv.Outbox()[0].ID)
+	f.opens(f.srv.Outbox()[0].ID)
 	p.until(fmt.Sprintf(`document.querySelector('.count').textContent !== %q`, before))
 	p.equal(eval[float64](p, `document.querySelector('.rows a[aria-current=true]').getBoundingClientRect().top`), at)
 	p.press("k").until(fmt.Sprintf(`!location.hash.includes(%q)`, old.ID))
@@ -149,7 +149,7 @@ func (w *world) deepLink(t *testing.T) {
 	p.scroll("0")
 	p.press("j") // from the selected row, not from the visible rows
 	p.until(`selectedInView()`)
-	small := open(t, w.srv.URL(), "#/deliveries/"+old.ID, phone)
+	small := open(t, f.srv.URL(), "#/deliveries/"+old.ID, phone)
 	small.says(".detail h2", "Email.Opened")
 	small.until(`document.querySelector('.rows a[aria-current=true]')`)
 	eval[bool](small, `holdReload('/deliveries?')`)
@@ -161,10 +161,10 @@ func (w *world) deepLink(t *testing.T) {
 }
 
 // manyContacts opens a contact far down the list, finds contacts by a part of their addresses, and jumps to a page.
-func (w *world) manyContacts(t *testing.T) {
-	found, err := w.sdk.Contacts.Find(t.Context(), 1001, "user31234@example.org")
-	w.check(err)
-	p := open(t, w.srv.URL(), fmt.Sprintf("#/contacts/1001/%d", found.ID), desk)
+func (f *fixture) manyContacts(t *testing.T) {
+	found, err := f.sdk.Contacts.Find(t.Context(), 1001, "user31234@example.org")
+	f.check(err)
+	p := open(t, f.srv.URL(), fmt.Sprintf("#/contacts/1001/%d", found.ID), desktop)
 	p.until(`selectedInView()`)
 	p.says(".rows a[aria-current=true]", "user31234@example.org")
 	p.until(`document.querySelector('.pager input').value === '625'`)
@@ -177,18 +177,18 @@ func (w *world) manyContacts(t *testing.T) {
 	p.goTo("#/contacts/1001?q=user49999%40").rows(1)
 }
 
-// changing searches while events arrive.
-func (w *world) changing(t *testing.T) {
-	p := open(t, w.srv.URL(), "#/deliveries", desk)
+// changingList searches while events arrive.
+func (f *fixture) changingList(t *testing.T) {
+	p := open(t, f.srv.URL(), "#/deliveries", desktop)
 	p.fill("#filter", "nothing like it").says(".list", "No matches")
 	p.fill("#filter", "opened")
 	total := eval[string](p, `new Promise(done => setTimeout(() => done(document.querySelector('.count').textContent), 600))`)
-	flood(w, 500)
+	sendEvents(f, 500)
 	p.until(fmt.Sprintf(`document.querySelector('.count').textContent !== %q`, total))
 	p.says(".count", "10,50")
 	p.fill("#filter", "")
 	p.press(kb.Escape+"p").says(".live", "Paused")
-	flood(w, 500) // more pending rows than a page
+	sendEvents(f, 500) // more pending rows than a page
 	p.says(".live", "held")
 	p.scroll(`box.scrollHeight`)
 	p.scroll(`box.scrollHeight / 3`)
@@ -198,12 +198,12 @@ func (w *world) changing(t *testing.T) {
 	p.until(`document.querySelectorAll('.rows a').length === new Set([...document.querySelectorAll('.rows a')].map(a => a.hash)).size`) // no duplicates
 }
 
-// flood sends events in a burst.
-func flood(w *world, n int) {
-	w.Helper()
+// sendEvents sends events in a burst.
+func sendEvents(f *fixture, n int) {
+	f.Helper()
 	for range n {
-		_, err := w.srv.SendEventTo(w.receiver.URL, testSecret(w.test), []byte(`{"event":"Email.Opened","data":{}}`))
-		w.check(err)
+		_, err := f.srv.SendEventTo(f.receiver.URL, testSecret(f.test), []byte(`{"event":"Email.Opened","data":{}}`))
+		f.check(err)
 	}
-	w.settle()
+	f.settle()
 }

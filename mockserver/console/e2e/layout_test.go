@@ -12,11 +12,11 @@ import (
 
 // TestDensity: in the compact setting, each row has one line. The URL and the browser keep the setting.
 func TestDensity(t *testing.T) {
-	w := newWorld(t)
+	f := newFixture(t)
 	for i := range 120 {
-		w.send(fmt.Sprintf("reader%d@example.org", i), fmt.Sprintf("Order %d is on its way to you", i), order)
+		f.send(fmt.Sprintf("reader%d@example.org", i), fmt.Sprintf("Order %d is on its way to you", i), order)
 	}
-	p := open(t, w.srv.URL(), "#/inbox", desk)
+	p := open(t, f.srv.URL(), "#/inbox", desktop)
 	p.rows(120)
 	p.says(".rows .snippet", "Hello, Order 119 is on its way")
 	p.says(".rows .whom", "Harbour Books → reader119@example.org")
@@ -24,8 +24,8 @@ func TestDensity(t *testing.T) {
 	p.click("[aria-label='Compact rows']", "")
 	p.until(`rowsInView() >= 20 && location.hash.includes('density=compact')`)
 	p.until(`[...document.querySelectorAll('.rows a')].every(a => a.offsetHeight < 40)`)
-	open(t, w.srv.URL(), eval[string](p, `location.hash`), desk).until(`rowsInView() >= 20`) // another profile
-	p.goTo("#/events")                                                                       // another view keeps the setting
+	open(t, f.srv.URL(), eval[string](p, `location.hash`), desktop).until(`rowsInView() >= 20`) // another profile
+	p.goTo("#/events")                                                                          // another view keeps the setting
 	p.until(`location.hash === '#/events?density=compact'`)
 	p.reload()
 	p.goTo("#/inbox").until(`rowsInView() >= 20`)
@@ -39,17 +39,17 @@ func TestDensity(t *testing.T) {
 
 // TestChipsMarkProblems: only rows with a problem have a chip.
 func TestChipsMarkProblems(t *testing.T) {
-	w := newWorld(t)
-	w.subscribe("/hook", "Email.Opened", "Email.Bounced")
-	good := w.send("ada@example.org", "Good", order)
-	bad := w.send("grace@example.org", "Bad", order)
-	w.opens(good)
-	w.status.Store(http.StatusInternalServerError)
-	w.check(w.srv.Bounce(bad, mockserver.HardBounce))
-	w.settle()
-	w.list("Readers", reader("ada@example.org", "Ada"), reader("grace@example.org", "Grace"))
-	w.ask("GET", "/lists/99", "")
-	p := open(t, w.srv.URL(), "#/overview", desk)
+	f := newFixture(t)
+	f.subscribe("/hook", "Email.Opened", "Email.Bounced")
+	good := f.send("ada@example.org", "Good", order)
+	bad := f.send("grace@example.org", "Bad", order)
+	f.opens(good)
+	f.status.Store(http.StatusInternalServerError)
+	f.check(f.srv.Bounce(bad, mockserver.HardBounce))
+	f.settle()
+	f.list("Readers", reader("ada@example.org", "Ada"), reader("grace@example.org", "Grace"))
+	f.ask("GET", "/lists/99", "")
+	p := open(t, f.srv.URL(), "#/overview", desktop)
 	for place, chip := range map[string]string{"inbox": "bounced", "deliveries": "retry", "requests": "404", "contacts": ""} {
 		p.goTo("#/overview").until(`!document.querySelector('.rows')`)
 		p.goTo("#/" + place).until(`document.querySelectorAll('.rows a').length >= 2`)
@@ -59,18 +59,18 @@ func TestChipsMarkProblems(t *testing.T) {
 
 // TestUnread: unopened messages are marked and counted in the title. The browser remembers the opened messages.
 func TestUnread(t *testing.T) {
-	w := newWorld(t)
+	f := newFixture(t)
 	for i := range 3 {
-		w.send(fmt.Sprintf("reader-%d@example.org", i), fmt.Sprintf("Order %d", i), order)
+		f.send(fmt.Sprintf("reader-%d@example.org", i), fmt.Sprintf("Order %d", i), order)
 	}
-	p := open(t, w.srv.URL(), "#/inbox", desk)
+	p := open(t, f.srv.URL(), "#/inbox", desktop)
 	titled := func(title string) { t.Helper(); p.until(fmt.Sprintf(`document.title === %q`, title)) }
 	titled("(3) Inbox · mockserver")
 	p.says(".rows .unread", "Unread: Order 2")
 	p.press("j")
 	titled("(2) Inbox · mockserver")
 	p.until(`!document.querySelector('.rows a[aria-current]').matches('.unread')`)
-	w.send("grace@example.org", "Order 3", order) // while the page is open
+	f.send("grace@example.org", "Order 3", order) // while the page is open
 	titled("(3) Inbox · mockserver")
 	p.reload()
 	titled("(3) Inbox · mockserver")
@@ -81,14 +81,14 @@ func TestUnread(t *testing.T) {
 	p.click("[aria-label='Mark all as read']", "")
 	titled("Inbox · mockserver")
 	p.until(`!document.querySelector('.rows .unread')`)
-	w.send("grace@example.org", "Order 4", order)
+	f.send("grace@example.org", "Order 4", order)
 	titled("(1) Inbox · mockserver")
 	p.goTo("#/events")
 	titled("Events · mockserver")
 	p.goTo("#/inbox")
-	w.srv.Clear()
+	f.srv.Clear()
 	titled("Inbox · mockserver")
-	w.send("grace@example.org", "Of another world", order)
+	f.send("grace@example.org", "After the clear", order)
 	titled("(1) Inbox · mockserver")
 	for _, foreign := range []string{"yes", "null", `{"mark":7,"opened":{}}`, "[]"} { // stored by another page of the origin
 		p.until(fmt.Sprintf(`localStorage.setItem("read", %q) === undefined`, foreign))
@@ -99,11 +99,11 @@ func TestUnread(t *testing.T) {
 
 // TestPhoneReachesEveryPlace: on a phone, four views are in the navigation bar and the others are under "More".
 func TestPhoneReachesEveryPlace(t *testing.T) {
-	w := newWorld(t)
-	w.send("ada@example.org", "Hello", order)
-	desktop := open(t, w.srv.URL(), "", desk)
+	f := newFixture(t)
+	f.send("ada@example.org", "Hello", order)
+	desktop := open(t, f.srv.URL(), "", desktop)
 	all := eval[[]string](desktop, `[...document.querySelectorAll('nav li a')].map(a => a.textContent)`)
-	p := open(t, w.srv.URL(), "#/requests", phone)
+	p := open(t, f.srv.URL(), "#/requests", phone)
 	p.says("nav [aria-current]", "More") // the current view is under "More"
 	const seen = `[...document.querySelectorAll('nav > ul > li > *')].filter(e => { const r = e.getBoundingClientRect(); return r.left >= 0 && r.right <= innerWidth && e.checkVisibility() }).length`
 	p.equal(eval[int](p, seen), 5) // four places and More
@@ -121,10 +121,10 @@ func TestPhoneReachesEveryPlace(t *testing.T) {
 
 // TestPhoneShowsWholeTexts: on a phone, menus and the help are fully visible.
 func TestPhoneShowsWholeTexts(t *testing.T) {
-	w := newWorld(t)
-	id := w.send("ada@example.org", "Hello", order)
-	p := open(t, w.srv.URL(), "#/inbox/"+id, phone)
-	p.rest() // the buttons move while the message is loading
+	f := newFixture(t)
+	id := f.send("ada@example.org", "Hello", order)
+	p := open(t, f.srv.URL(), "#/inbox/"+id, phone)
+	p.waitUntilIdle() // the buttons move while the message is loading
 	for menu, opener := range map[string]string{"Click": "", "Bounce": "[aria-label='Bounce: more']", "Report spam": "[aria-label='Report spam: more']", "Unsubscribe": ""} {
 		if opener == "" {
 			p.click(".actions button", menu)

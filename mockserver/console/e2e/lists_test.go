@@ -12,12 +12,12 @@ import (
 
 // TestLastPageBecomesEmpty: if the last page becomes empty, the view shows the previous page.
 func TestLastPageBecomesEmpty(t *testing.T) {
-	w := newWorld(t)
+	f := newFixture(t)
 	for i := range 101 {
-		_, err := w.sdk.SuppressedEmails.Add(t.Context(), fmt.Sprintf("s%d@example.org", i))
-		w.check(err)
+		_, err := f.sdk.SuppressedEmails.Add(t.Context(), fmt.Sprintf("s%d@example.org", i))
+		f.check(err)
 	}
-	p := open(t, w.srv.URL(), "#/suppressed", desk)
+	p := open(t, f.srv.URL(), "#/suppressed", desktop)
 	p.rows(100)
 	p.click("button", "Next").rows(1)
 	p.click("button", "Remove").rows(100)
@@ -26,11 +26,11 @@ func TestLastPageBecomesEmpty(t *testing.T) {
 // TestSearchAndStatus: a search for a part of an address and a status filter can be combined, but a tag filter and a
 // status filter cannot, because the API supports only one filter. New and changed contacts appear without a reload.
 func TestSearchAndStatus(t *testing.T) {
-	w := newWorld(t)
-	list := w.list("Readers", reader("ada@example.org", "Ada", "vip"))
-	p := open(t, w.srv.URL(), "#/contacts", desk)
+	f := newFixture(t)
+	list := f.list("Readers", reader("ada@example.org", "Ada", "vip"))
+	p := open(t, f.srv.URL(), "#/contacts", desktop)
 	p.rows(1)
-	w.join(list.ID, reader("grace@example.org", "Grace"))
+	f.join(list.ID, reader("grace@example.org", "Grace"))
 	p.rows(2)
 	p.fill("#filter", "RACE@ex").rows(1)
 	p.says(".rows", "grace@example.org")
@@ -41,21 +41,21 @@ func TestSearchAndStatus(t *testing.T) {
 	p.pick("Status", "active").rows(2)
 	p.click("strong", "ada@example.org").says(".detail", "first_name")
 	p.click("button", "Unsubscribe").says(".detail .meta", "unsubscribed").rows(1)
-	w.statuses(list.ID, "unsubscribed active")
+	f.statuses(list.ID, "unsubscribed active")
 }
 
 func TestListsBeyondAPage(t *testing.T) {
-	w := newWorld(t)
+	f := newFixture(t)
 	var last client.List
 	for i := range 101 {
-		last = w.list(fmt.Sprintf("List %d", i+1))
+		last = f.list(fmt.Sprintf("List %d", i+1))
 	}
-	p := open(t, w.srv.URL(), fmt.Sprintf("#/contacts/%d", last.ID), desk)
+	p := open(t, f.srv.URL(), fmt.Sprintf("#/contacts/%d", last.ID), desktop)
 	p.until(fmt.Sprintf(`document.querySelector('.tools select')?.value === '%d'`, last.ID))
 	p.goTo("#/contacts/9999").says(".list", "List not found")
 	p.pick("List", fmt.Sprint(last.ID)).says(".list", "No contacts on this list")
 	for i := range 101 {
-		w.template(fmt.Sprintf("Template %d", i+1), order, "")
+		f.template(fmt.Sprintf("Template %d", i+1), order, "")
 	}
 	p.goTo("#/campaigns").click("button", "New")
 	p.until(`document.querySelector("dialog [name='content.template_id']").options.length === 102`)
@@ -64,23 +64,23 @@ func TestListsBeyondAPage(t *testing.T) {
 // TestAccounts: the console shows the records of the selected account and the records without an account. The URL
 // contains the account. If a link contains an unknown account, the page shows a message and offers the known accounts.
 func TestAccounts(t *testing.T) {
-	w := newWorld(t, mockserver.Token{Value: "one"}, mockserver.Token{Value: "two", AccountID: 2})
-	one, two := w.sdk, w.as("two")
+	f := newFixture(t, mockserver.Token{Value: "one"}, mockserver.Token{Value: "two", AccountID: 2})
+	one, two := f.sdk, f.as("two")
 	submit := func(sdk *client.Client, subject string) {
-		w.sdk = sdk
-		w.send("ada@example.org", subject, order)
+		f.sdk = sdk
+		f.send("ada@example.org", subject, order)
 	}
-	for _, w.sdk = range []*client.Client{one, two} {
-		w.subscribe("/hook", "Contact.Added")
-		w.list("Readers", reader("ada@example.org", "Ada"))
+	for _, f.sdk = range []*client.Client{one, two} {
+		f.subscribe("/hook", "Contact.Added")
+		f.list("Readers", reader("ada@example.org", "Ada"))
 	}
 	submit(one, "From the first")
 	submit(two, "From the second")
-	anonymous, err := http.Get(w.srv.URL() + "/lists")
-	w.check(err)
-	w.check(anonymous.Body.Close())
+	anonymous, err := http.Get(f.srv.URL() + "/lists")
+	f.check(err)
+	f.check(anonymous.Body.Close())
 
-	p := open(t, w.srv.URL(), "#/inbox", desk)
+	p := open(t, f.srv.URL(), "#/inbox", desktop)
 	p.says(".rows", "From the first").rows(1)
 	p.pick("Account", "2").says(".rows", "From the second").rows(1)
 	submit(one, "Not to be seen")
@@ -99,8 +99,8 @@ func TestAccounts(t *testing.T) {
 	p.click("button", "New list")
 	p.enter("[name=name]", "Second\r").until(`document.querySelectorAll('.cards > li').length === 2`)
 	_, err = two.Lists.Find(t.Context(), "Second")
-	w.check(err)
-	other := open(t, w.srv.URL(), "#/overview?account=2", desk)
+	f.check(err)
+	other := open(t, f.srv.URL(), "#/overview?account=2", desktop)
 	other.says(".tiles", "on 2 lists")
 
 	other.goTo("#/inbox?account=77&q=second").says("main", "Account 77 does not exist")
@@ -112,16 +112,16 @@ func TestAccounts(t *testing.T) {
 
 // TestSearchIsInTheURL: the search is part of the URL, so reloading or sharing the page keeps it.
 func TestSearchIsInTheURL(t *testing.T) {
-	w := newWorld(t)
-	hook := w.subscribe("/one", "Email.Opened", "Email.Clicked")
-	w.subscribe("/two", "Email.Opened")
+	f := newFixture(t)
+	hook := f.subscribe("/one", "Email.Opened", "Email.Clicked")
+	f.subscribe("/two", "Email.Opened")
 	for _, to := range []string{"ada@example.org", "grace@example.org"} {
-		id := w.send(to, "Hello & <goodbye>", order)
-		w.check(w.srv.Open(id))
-		w.check(w.srv.Click(id, "https://harbour.example/help"))
+		id := f.send(to, "Hello & <goodbye>", order)
+		f.check(f.srv.Open(id))
+		f.check(f.srv.Click(id, "https://harbour.example/help"))
 	}
-	w.settle()
-	p := open(t, w.srv.URL(), "#/deliveries", desk)
+	f.settle()
+	p := open(t, f.srv.URL(), "#/deliveries", desktop)
 	p.rows(6)
 	p.pick("Webhook", hook.ID).rows(4)
 	p.pick("Event", "Email.Opened").rows(2)
@@ -132,7 +132,7 @@ func TestSearchIsInTheURL(t *testing.T) {
 	shared := eval[string](p, `location.hash`)
 	p.reload().rows(1)
 	p.says(".detail", "Signature computed by your receiver")
-	other := open(t, w.srv.URL(), shared, desk)
+	other := open(t, f.srv.URL(), shared, desktop)
 	other.rows(1)
 	other.says(".rows", "grace@example.org")
 	other.equal(eval[string](other, `document.querySelector('#filter').value`), "grace & <good")

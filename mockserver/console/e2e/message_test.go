@@ -16,10 +16,10 @@ import (
 
 // TestKeysOfRecipients: each recipient action has a key, and the help lists the keys.
 func TestKeysOfRecipients(t *testing.T) {
-	w := newWorld(t)
-	w.send("ada@example.org", "The first", order)
-	id := w.send("grace@example.org", "The second", order)
-	p := open(t, w.srv.URL(), "#/inbox/"+id, desk)
+	f := newFixture(t)
+	f.send("ada@example.org", "The first", order)
+	id := f.send("grace@example.org", "The second", order)
+	p := open(t, f.srv.URL(), "#/inbox/"+id, desktop)
 	p.until(`document.querySelectorAll('.detail .actions .button').length >= 6`)
 	p.equal(eval[int](p, `rowsOf('.detail .actions .button')`), 1)
 	p.press("o").says(".toasts", "Email.Opened")
@@ -34,43 +34,43 @@ func TestKeysOfRecipients(t *testing.T) {
 	p.press("s") // without a menu
 	p.says(".toasts", "Message reported as spam. Email.ReportedAsSpam occurred.")
 	p.press("b").says(".toasts", "Message bounced. Email.Bounced occurred.")
-	p.equal(w.srv.Outbox()[1].BounceCategory, mockserver.HardBounce)
-	p.equal(w.srv.Outbox()[1].ReportedAsSpam, true)
+	p.equal(f.srv.Outbox()[1].BounceCategory, mockserver.HardBounce)
+	p.equal(f.srv.Outbox()[1].ReportedAsSpam, true)
 	p.click(".detail [aria-label='Bounce: more']", "")
 	p.click(":popover-open button", "The mailbox is full").says(".head", "bounce_fm")
 	p.fill("#filter", "obcsu") // keys typed in a field are not actions
 	p.press(kb.Escape)
-	p.equal(w.srv.Outbox()[1].Opens, 1)
+	p.equal(f.srv.Outbox()[1].Opens, 1)
 	p.press("?").says("dialog[open]", "a bounce", "a click", "an unsubscribe", "select the item", "undo")
 }
 
 // TestMessageAsFileAndItsChecks: a message can be downloaded as a file, and its probable errors are listed.
 func TestMessageAsFileAndItsChecks(t *testing.T) {
-	w := newWorld(t)
-	email, err := w.sdk.Emails.Send(t.Context(), client.EmailSubmission{
+	f := newFixture(t)
+	email, err := f.sdk.Emails.Send(t.Context(), client.EmailSubmission{
 		To: "ada@example.org", Sender: client.Sender{Name: "Zoë", Email: "shop@example.com"},
 		Content: client.EmailContent{
 			Subject: "Grüße", HTML: `<a href="#">go</a><p>` + strings.Repeat("x", 102_000), Type: client.EmailTypeMarketing,
 		},
 	})
-	w.check(err)
-	p := open(t, w.srv.URL(), "#/inbox/"+email.ID, desk)
+	f.check(err)
+	p := open(t, f.srv.URL(), "#/inbox/"+email.ID, desktop)
 	p.until(`[...document.querySelectorAll('[role=tab]')].some(t => t.textContent === 'Checks5')`)
 	p.click("[role=tab]", "Checks").says(".findings", "the invalid target", "102 kB")
 	p.click("[role=tab]", "Source").says(".bar a[download]", "Download .eml")
 	p.contains(p.fetch(".bar a[download]"), "\r\nSubject: =?utf-8?")
-	fine := w.send("ada@example.org", "Hello", `<a href="https://shop.example/">go</a>`)
-	p.goTo("#/inbox/"+fine+"/checks").says(".tabpanel", "Nothing found")
+	valid := f.send("ada@example.org", "Hello", `<a href="https://shop.example/">go</a>`)
+	p.goTo("#/inbox/"+valid+"/checks").says(".tabpanel", "Nothing found")
 }
 
 // TestFrameAndPrint: single keys still work after a click in the frame of an email. Printing prints only the email. A
 // confirmed email is marked.
 func TestFrameAndPrint(t *testing.T) {
-	w := newWorld(t)
-	list := w.list("Readers", reader("ada@example.org", "Ada"))
-	w.join(list.ID, pending(reader("kai@example.org", "Kai")))
-	w.send("ada@example.org", "Your order is on its way", order)
-	p := open(t, w.srv.URL(), "#/inbox/"+w.srv.Outbox()[1].ID, desk)
+	f := newFixture(t)
+	list := f.list("Readers", reader("ada@example.org", "Ada"))
+	f.join(list.ID, pending(reader("kai@example.org", "Kai")))
+	f.send("ada@example.org", "Your order is on its way", order)
+	p := open(t, f.srv.URL(), "#/inbox/"+f.srv.Outbox()[1].ID, desktop)
 	p.clickFrame(0, 100)
 	p.enter("body", "j").says(".head h2", "Please confirm")
 	p.press("k").says(".head h2", "Your order")
@@ -82,7 +82,7 @@ func TestFrameAndPrint(t *testing.T) {
 	p.press("j")
 	p.click(".actions button", "Confirm").says(".head .chip", "confirmed")
 	p.until(`![...document.querySelectorAll('.actions button')].some(b => b.textContent === 'Confirm')`)
-	p.equal(w.srv.Outbox()[0].Confirmed, true)
+	p.equal(f.srv.Outbox()[0].Confirmed, true)
 }
 
 // copyFromFrame selects the heading in the frame of an email with three clicks, copies it with the keyboard and pastes it.
@@ -104,11 +104,11 @@ func (p *page) copyFromFrame(heading string) {
 
 // TestKeyboard bounces a message and delivers the event again without a mouse.
 func TestKeyboard(t *testing.T) {
-	w := newWorld(t)
-	w.subscribe("/hook", "Email.Bounced")
-	w.send("ada@example.org", "The first", order)
-	w.send("ada@example.org", "The second", order)
-	p := open(t, w.srv.URL(), "#/inbox", desk)
+	f := newFixture(t)
+	f.subscribe("/hook", "Email.Bounced")
+	f.send("ada@example.org", "The first", order)
+	f.send("ada@example.org", "The second", order)
+	p := open(t, f.srv.URL(), "#/inbox", desktop)
 	p.rows(2)
 	eval[bool](p, `window.stillHere = true`)
 	p.press("jj").says(".head h2", "The first")
@@ -147,53 +147,53 @@ func (p *page) tabTo(name string) {
 // TestRightToLeft: text that is written from right to left begins at the right, even next to text from left to right.
 // A message without HTML opens with its text.
 func TestRightToLeft(t *testing.T) {
-	w := newWorld(t)
+	f := newFixture(t)
 	for _, subject := range []string{"طلبك رقم 123 (ABC) جاهز!", "ההזמנה (ABC) מוכנה!", "Your order (ABC)"} {
-		_, err := w.sdk.Emails.Send(t.Context(), client.EmailSubmission{
+		_, err := f.sdk.Emails.Send(t.Context(), client.EmailSubmission{
 			To: "ada@example.org", Sender: client.Sender{Name: subject, Email: "shop@example.com"},
 			Content: client.EmailContent{Subject: subject, Text: subject + "\nSee https://shop.example/42.", Type: client.EmailTypeTransactional},
 		})
-		w.check(err)
+		f.check(err)
 	}
 	directions := func(selector string) string {
 		return `[...document.querySelectorAll('` + selector + `')].map(e => getComputedStyle(e).direction).join(' ')`
 	}
-	p := open(t, w.srv.URL(), "#/inbox/latest", desk)
+	p := open(t, f.srv.URL(), "#/inbox/latest", desktop)
 	p.rows(3)
 	for _, part := range []string{".rows strong", ".rows .more", ".rows .from bdi"} {
 		p.equal(eval[string](p, directions(part)), "ltr rtl rtl")
 	}
 	p.says("[role=tab][aria-selected=true]", "Text").says(".plain", "See")
 	p.press("c").says(":popover-open", "https://shop.example/42")
-	p.goTo("#/inbox/" + w.srv.Outbox()[0].ID)
+	p.goTo("#/inbox/" + f.srv.Outbox()[0].ID)
 	p.until(directions(".detail h2, .plain, .who bdi:first-child") + ` === 'rtl rtl rtl'`)
 }
 
 // TestLinksOfPreview: a link to a place in the email scrolls in the frame. Every other link opens in a new tab, so the
 // console stays open.
 func TestLinksOfPreview(t *testing.T) {
-	w, evil := newWorld(t), newOutside(t)
+	f, other := newFixture(t), newOtherServer(t)
 	block := `<a style="display:block;height:50px;background:#ddd" `
-	id := w.send("ada@example.org", "Links", `<body style="margin:0">`+block+`href="#end" target="_top">end</a>`+
-		block+`href="`+evil.URL+`/top" target="_top">top</a>`+block+`href="`+evil.URL+`/self" target=_self>self</a><p style="height:3000px">`+
-		block+`id="end" href="`+evil.URL+`/end">end</a>`)
-	p := open(t, w.srv.URL(), "#/inbox/"+id, desk)
+	id := f.send("ada@example.org", "Links", `<body style="margin:0">`+block+`href="#end" target="_top">end</a>`+
+		block+`href="`+other.URL+`/top" target="_top">top</a>`+block+`href="`+other.URL+`/self" target=_self>self</a><p style="height:3000px">`+
+		block+`id="end" href="`+other.URL+`/end">end</a>`)
+	p := open(t, f.srv.URL(), "#/inbox/"+id, desktop)
 	for path, down := range map[string]int{"/top": 75, "/self": 125} {
 		p.clickFrame(0, down)
-		p.asked(evil, path)
+		p.requestTo(other, path)
 	}
 	p.clickFrame(0, 25)
-	p.rest()
+	p.waitUntilIdle()
 	p.clickFrame(0, 25) // the end is at the top now
-	p.asked(evil, "/end")
+	p.requestTo(other, "/end")
 	p.says(".head h2", "Links")
 }
 
-// asked waits until another server received a request.
-func (p *page) asked(o *outside, path string) {
+// requestTo waits until another server received a request.
+func (p *page) requestTo(o *otherServer, path string) {
 	p.Helper()
 	for start := time.Now(); !strings.Contains(fmt.Sprint(o.requests()), path); p.do(chromedp.Sleep(50 * time.Millisecond)) {
-		if time.Since(start) > patience/3 {
+		if time.Since(start) > actionTimeout/3 {
 			p.Fatalf("no request of %s: %v", path, o.requests())
 		}
 	}

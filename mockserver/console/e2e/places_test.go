@@ -18,15 +18,15 @@ import (
 // TestOverview: the console opens with the overview. If it is empty, it explains how to send an email. Later, it
 // shows counts, a timeline of one or more hours, and pending work with its reasons.
 func TestOverview(t *testing.T) {
-	w, p := start(t, "")
+	f, p := start(t, "")
 	p.says("h1", "Overview")
 	p.says(".waiting", "No pending work.")
 	p.click(".first button", "Send a test email").until(`!document.querySelector('.first')`)
 	p.says(".tile", "Messages sent1")
 
-	hook := w.subscribe("/hook", "Email.Opened")
-	w.status.Store(http.StatusInternalServerError)
-	w.opens(w.srv.Outbox()[0].ID)
+	hook := f.subscribe("/hook", "Email.Opened")
+	f.status.Store(http.StatusInternalServerError)
+	f.opens(f.srv.Outbox()[0].ID)
 	p.says(".tiles", "100 % opened", "1 failed")
 	p.says(".waits", "1 delivery to webhook "+hook.ID, "The last attempt failed.", "in 29:")
 	p.until(`document.querySelector('.series:nth-of-type(4) .bars .bad')`)
@@ -35,12 +35,12 @@ func TestOverview(t *testing.T) {
 	}
 	p.click("summary", "As a table").says(".timeline .table", "Attempts").rows(1)
 
-	w.status.Store(0)
+	f.status.Store(0)
 	p.click("button", "Now") // the retry succeeds
 	p.says(".waiting", "No pending work")
 	p.says(".tiles", "Delivered1")
 
-	w.check(w.srv.Advance(t.Context(), 5*time.Hour))
+	f.check(f.srv.Advance(t.Context(), 5*time.Hour))
 	p.until(`document.querySelector('[aria-label^="Messages: 0 in the last hour"]')`)
 	p.click(".timeline label", "6 h")
 	p.until(`document.querySelector('[aria-label^="Messages: 1 in the last 6 hours, at most 1 in 6 minutes"]')`)
@@ -53,22 +53,22 @@ func TestOverview(t *testing.T) {
 
 // TestOverviewPendingWork: the overview names each reason to wait and links to the waiting records.
 func TestOverviewPendingWork(t *testing.T) {
-	w := newWorld(t)
-	w.openShop()
-	w.join(101, pending(reader("kai@example.org", "Kai")))
-	old := w.subscribe("/old", "Email.Opened")
-	slow, err := w.sdk.Webhooks.Create(t.Context(), client.WebhookCreate{
-		URL: w.receiver.URL + "/slow", Events: []events.Name{"Email.Opened"}, RateLimit: 1, RateLimitPeriod: "hour",
+	f := newFixture(t)
+	f.seedShop()
+	f.join(101, pending(reader("kai@example.org", "Kai")))
+	old := f.subscribe("/old", "Email.Opened")
+	slow, err := f.sdk.Webhooks.Create(t.Context(), client.WebhookCreate{
+		URL: f.receiver.URL + "/slow", Events: []events.Name{"Email.Opened"}, RateLimit: 1, RateLimitPeriod: "hour",
 	})
-	w.check(err)
-	w.status.Store(http.StatusInternalServerError)
-	id := w.send("ada@example.org", "Hello", order)
+	f.check(err)
+	f.status.Store(http.StatusInternalServerError)
+	id := f.send("ada@example.org", "Hello", order)
 	for range 3 {
-		w.check(w.srv.Open(id))
+		f.check(f.srv.Open(id))
 	}
-	w.settle()
-	w.check(w.sdk.Webhooks.Archive(t.Context(), old.ID))
-	p := open(t, w.srv.URL(), "#/overview", desk)
+	f.settle()
+	f.check(f.sdk.Webhooks.Archive(t.Context(), old.ID))
+	p := open(t, f.srv.URL(), "#/overview", desktop)
 	p.says(".waits", "Winter catalogueThe campaign is scheduled.", "1 contact of ReadersThe recipients have not followed",
 		"3 deliveries to webhook "+old.ID+"The webhook is archived", "2 deliveries to webhook "+slow.ID+"The webhook’s rate limit")
 	p.click(".waits a", "Winter catalogue").says(".head", "is sent in 3 days")
@@ -81,9 +81,9 @@ func TestOverviewPendingWork(t *testing.T) {
 // TestTemplates: the preview shows a template with custom attributes, in two widths and two color schemes. It shows
 // each change of the template, even a second one within a second or with a frozen clock.
 func TestTemplates(t *testing.T) {
-	w := newWorld(t)
-	made := w.template("Welcome", `<p>Hello {{first_name}} of {{ shop }}</p>`, "Hello {{first_name}} of {{shop}}")
-	p := open(t, w.srv.URL(), "#/templates", desk)
+	f := newFixture(t)
+	made := f.template("Welcome", `<p>Hello {{first_name}} of {{ shop }}</p>`, "Hello {{first_name}} of {{shop}}")
+	p := open(t, f.srv.URL(), "#/templates", desktop)
 	p.click("strong", "Welcome").says(".samples", "first_name", "shop")
 	p.until(`document.querySelector('iframe').style.maxWidth === '600px'`)
 	p.click(".preview label", "360").until(`document.querySelector('iframe').getBoundingClientRect().width === 360`)
@@ -93,13 +93,13 @@ func TestTemplates(t *testing.T) {
 	p.until(`decodeURIComponent(document.querySelector('iframe').src).includes('Harbour <b>')`)
 	p.contains(p.fetch("iframe"), "Hello Ada of Harbour &lt;b&gt;")
 	p.click("button", "Text").says(".plain", "Hello Ada of Harbour <b>")
-	w.srv.FreezeClock() // the preview is renewed nevertheless
+	f.srv.FreezeClock() // the preview is renewed nevertheless
 	for _, change := range []struct{ text, shown string }{
 		{"Second {{city}}", "Second London"},
 		{"a {{constructor}} b {{__proto__}} c {{toString}}", "a constructor b __proto__ c toString"}, // names that every JavaScript object has
 	} {
-		_, err := w.sdk.Templates.Update(t.Context(), made, client.TemplateUpdate{Content: &client.TemplateContentUpdate{Text: client.Value(change.text)}})
-		w.check(err)
+		_, err := f.sdk.Templates.Update(t.Context(), made, client.TemplateUpdate{Content: &client.TemplateContentUpdate{Text: client.Value(change.text)}})
+		f.check(err)
 		p.says(".plain", change.shown)
 	}
 }
@@ -108,7 +108,7 @@ func TestTemplates(t *testing.T) {
 // appears next to its field, and the field gets the focus. After saving, the button that opened the form has
 // the focus again.
 func TestCreateATemplate(t *testing.T) {
-	w, p := start(t, "#/templates")
+	f, p := start(t, "#/templates")
 	p.says(".list", "No templates yet")
 	p.do(focus(".list .button.main"))
 	p.press("\r").until(`document.querySelector('dialog.create[open]')`)
@@ -123,8 +123,8 @@ func TestCreateATemplate(t *testing.T) {
 	p.click("button", "Edit")
 	p.fill("dialog [name=name]", "Hello")
 	p.press("\r").says(".head h2", "Hello")
-	made, err := w.sdk.Templates.Find(t.Context(), "Hello")
-	w.check(err)
+	made, err := f.sdk.Templates.Find(t.Context(), "Hello")
+	f.check(err)
 	p.equal(made.Content, client.TemplateContent{HTML: "<p>Hello {{name}}</p>", Text: "Hello {{name}}"})
 	p.click("button", "Edit").until(`document.querySelector('dialog.create[open]')`)
 	p.press(kb.Escape)
@@ -134,7 +134,7 @@ func TestCreateATemplate(t *testing.T) {
 // TestLists: a list shows the statuses of its contacts, links to them, and accepts new contacts with or without
 // double opt-in.
 func TestLists(t *testing.T) {
-	w, p := start(t, "#/lists")
+	f, p := start(t, "#/lists")
 	p.says(".page", "No lists yet")
 	p.click("button", "New list")
 	p.enter("[name=name]", "Readers\r").says(".cards", "Readers", "policy accepted", "0 contacts")
@@ -152,18 +152,18 @@ func TestLists(t *testing.T) {
 	p.says("dialog .field-error", "The list already contains ada@example.org, with the status active")
 	p.enter("[name=email]", kb.Escape).until(`document.activeElement.textContent === 'Add'`)
 
-	list, err := w.sdk.Lists.Find(t.Context(), "Readers")
-	w.check(err)
-	ada, err := w.sdk.Contacts.Find(t.Context(), list.ID, "ada@example.org")
-	w.check(err)
+	list, err := f.sdk.Lists.Find(t.Context(), "Readers")
+	f.check(err)
+	ada, err := f.sdk.Contacts.Find(t.Context(), list.ID, "ada@example.org")
+	f.check(err)
 	p.equal(ada.Tags, "[vip customer]")
 	p.equal(ada.Interests, "[books]")
 	p.equal(ada.CustomAttributes, "[{Name:first_name Value:Ada} {Name:city Value:London}]")
 	p.click(".standing a", "pending").says(".rows", "grace@example.org").rows(1)
 	p.goTo("#/lists")
 	p.click(".cards a", "inbox").says(".rows", "Please confirm your subscription to Readers")
-	_, err = w.sdk.Lists.Create(t.Context(), client.ListCreate{Name: "Unused"})
-	w.check(err)
+	_, err = f.sdk.Lists.Create(t.Context(), client.ListCreate{Name: "Unused"})
+	f.check(err)
 	p.goTo("#/lists").says(".cards", "policy not accepted") // without a reload
 	p.fill("#filter", "unus").until(`document.querySelectorAll('.cards > li').length === 1`)
 	p.click("button", "Accept policy").says(".cards", "policy accepted")
@@ -171,9 +171,9 @@ func TestLists(t *testing.T) {
 
 // TestCampaigns: a campaign can be created, scheduled and sent. The page shows its events when they happen.
 func TestCampaigns(t *testing.T) {
-	w := newWorld(t)
-	list := w.list("Readers", reader("ada@example.org", "Ada"), reader("grace@example.org", "Grace"), reader("bounce@mock.test", "B"), reader("open@mock.test", "O"))
-	p := open(t, w.srv.URL(), "#/campaigns", desk)
+	f := newFixture(t)
+	list := f.list("Readers", reader("ada@example.org", "Ada"), reader("grace@example.org", "Grace"), reader("bounce@mock.test", "B"), reader("open@mock.test", "O"))
+	p := open(t, f.srv.URL(), "#/campaigns", desktop)
 	p.says(".list", "No campaigns yet")
 	p.click("button", "New")
 	p.enter("[name=name]", "Autumn")
@@ -189,27 +189,27 @@ func TestCampaigns(t *testing.T) {
 	p.press(kb.Escape)
 	p.click(".detail button", "Schedule")
 	p.click("dialog button", "Schedule").says(".head", "is sent in 59:").says(".detail", "To send it, advance the clock.")
-	w.check(w.srv.Advance(t.Context(), 2*time.Hour))
+	f.check(f.srv.Advance(t.Context(), 2*time.Hour))
 	p.says(".detail .chip", "delivered")
 	p.says(".shares", "Sent4", "Bounced125 %", "Opened125 %")
 	p.says(".links", "ada@example.org")
-	w.check(w.srv.Complain(w.srv.OutboxTo("ada@example.org")[0].ID, "Gmail"))
+	f.check(f.srv.Complain(f.srv.OutboxTo("ada@example.org")[0].ID, "Gmail"))
 	p.says(".shares", "Reported as spam125 %") // without a reload
 	p.says(".rows", "4 sent, 25 % opened")
 	p.click(".links a", "ada@example.org").says(".head h2", "Hello Ada")
 	p.goTo("#/campaigns")
 	p.click("strong", "Autumn")
 	p.click(".detail a", "Events").says(".rows", "Campaign.Sent", "Email.ReportedAsSpam")
-	none, err := w.sdk.Campaigns.Send(t.Context(), w.draft(w.list("Empty").ID, "None", client.MessageContent{Subject: "S", Text: "T"}).ID)
-	w.check(err)
+	none, err := f.sdk.Campaigns.Send(t.Context(), f.draft(f.list("Empty").ID, "None", client.MessageContent{Subject: "S", Text: "T"}).ID)
+	f.check(err)
 	p.goTo(fmt.Sprintf("#/campaigns/%d", none.ID)).says(".detail", "No contact on the list could receive it.")
 }
 
 // TestWorkflows: a workflow can be created, activated and deactivated. An active workflow sends email.
 func TestWorkflows(t *testing.T) {
-	w := newWorld(t)
-	w.openShop()
-	p := open(t, w.srv.URL(), "#/workflows", desk)
+	f := newFixture(t)
+	f.seedShop()
+	p := open(t, f.srv.URL(), "#/workflows", desktop)
 	p.says(".rows", "active")
 	p.click(".list button", "New")
 	p.enter("[name=name]", "Second")
@@ -223,7 +223,7 @@ func TestWorkflows(t *testing.T) {
 	p.click("strong", "Second").says(".detail", "Activate it, and then add a contact to its list.")
 	p.click("button", "Activate")
 	p.until(`document.querySelector('.detail .chip')?.textContent === 'active'`) // "inactive" contains it
-	w.join(101, reader("new@example.org", "Ada"))
+	f.join(101, reader("new@example.org", "Ada"))
 	p.says(".shares", "Sent1")
 	p.says(".links", "new@example.org")
 	p.click("button", "Deactivate").says(".detail .chip", "inactive")
@@ -232,10 +232,10 @@ func TestWorkflows(t *testing.T) {
 // TestWebhookAndRotation: the form shows the secret of a new webhook. A rotation creates another webhook, and
 // archives the old webhook if the user requests it.
 func TestWebhookAndRotation(t *testing.T) {
-	w, p := start(t, "#/deliveries/webhooks")
+	f, p := start(t, "#/deliveries/webhooks")
 	p.says(".detail", "No webhooks yet")
 	p.click("button", "New webhook")
-	p.enter("[name=url]", w.receiver.URL+"/hook")
+	p.enter("[name=url]", f.receiver.URL+"/hook")
 	p.click("dialog button", "Create webhook").says("dialog fieldset .field-error", "")
 	p.focused("[type=checkbox]")
 	p.click("dialog label", "Email.Opened")
@@ -244,22 +244,22 @@ func TestWebhookAndRotation(t *testing.T) {
 	p.click("dialog button", "Create webhook")
 	secret := p.secret()
 	p.click("dialog button", "Close").says(".cards", "100 a minute")
-	hook := w.webhook(0, secret)
+	hook := f.webhook(0, secret)
 
 	p.click("button", "Rotate secret").says("dialog .how", "both secrets")
 	p.click("dialog button", "Create successor")
 	second := p.secret()
 	p.until(`document.querySelectorAll('.cards > li').length === 2`)
-	id := w.send("ada@example.org", "Hello", order)
-	w.opens(id)
-	if n := len(w.srv.Deliveries()); n != 2 || second == secret {
+	id := f.send("ada@example.org", "Hello", order)
+	f.opens(id)
+	if n := len(f.srv.Deliveries()); n != 2 || second == secret {
 		t.Errorf("%d deliveries to both webhooks, want 2; the secrets are equal: %v", n, second == secret)
 	}
 	p.click("dialog button", "Archive webhook "+hook.ID).until(`!document.querySelector('dialog.create')`)
 	p.says(".cards", "archived")
-	w.opens(id)
-	if successor := w.webhook(1, second); len(w.srv.Deliveries()) != 3 || successor.URL != hook.URL {
-		t.Errorf("%d deliveries, want 3; the successor is %+v", len(w.srv.Deliveries()), successor)
+	f.opens(id)
+	if successor := f.webhook(1, second); len(f.srv.Deliveries()) != 3 || successor.URL != hook.URL {
+		t.Errorf("%d deliveries, want 3; the successor is %+v", len(f.srv.Deliveries()), successor)
 	}
 }
 
@@ -271,14 +271,14 @@ func (p *page) secret() string {
 }
 
 // webhook returns a webhook by its place, and checks the fields that the form has set.
-func (w *world) webhook(n int, secret string) client.Webhook {
-	w.Helper()
-	all, err := w.sdk.Webhooks.List(w.Context(), client.ListWebhooksParams{})
-	w.check(err)
-	hook, err := w.sdk.Webhooks.Get(w.Context(), all.Data[n].ID)
-	w.check(err)
+func (f *fixture) webhook(n int, secret string) client.Webhook {
+	f.Helper()
+	all, err := f.sdk.Webhooks.List(f.Context(), client.ListWebhooksParams{})
+	f.check(err)
+	hook, err := f.sdk.Webhooks.Get(f.Context(), all.Data[n].ID)
+	f.check(err)
 	if hook.Secret.Reveal() != secret || len(hook.Events) != 1 || hook.RateLimit != 100 {
-		w.Errorf("%+v; the page shows %q", hook, secret)
+		f.Errorf("%+v; the page shows %q", hook, secret)
 	}
 	return hook
 }

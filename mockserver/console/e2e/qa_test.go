@@ -20,14 +20,14 @@ import (
 // TestQATask: the task of a QA engineer, from an empty server to an exported email, needs at most 30 actions. An action
 // is a click, a key press, or a typed or pasted text.
 func TestQATask(t *testing.T) {
-	w := newWorld(t)
-	w.subscribe("/hook", "Email.Bounced", "Email.ReportedAsSpam", "Contact.Removed")
-	p := open(t, w.srv.URL(), "#/overview", desk)
+	f := newFixture(t)
+	f.subscribe("/hook", "Email.Bounced", "Email.ReportedAsSpam", "Contact.Removed")
+	p := open(t, f.srv.URL(), "#/overview", desktop)
 	p.sendCampaign()
-	w.settle()
+	f.settle()
 
 	p.click(".detail .links a", "reader19@")
-	p.unsubscribeInFrame(w)
+	p.unsubscribeInFrame(f)
 	p.click(".head a[download]", "")
 
 	p.tick(1)
@@ -37,24 +37,24 @@ func TestQATask(t *testing.T) {
 	p.tick(4)
 	p.tick(5, chromedp.ButtonModifiers(chromedp.ModifierShift))
 	p.press("s").says(".toast", "2 messages reported as spam. Email.ReportedAsSpam: 2 deliveries queued.")
-	w.settle()
+	f.settle()
 
 	p.click(".toast a", "Show").says(".head h2", "Email.ReportedAsSpam")
 	p.click(".detail button", "Redeliver").says(".attempts", "redelivery")
 	p.click("[role=tab]", "Signature").says(".detail", "Signature computed by your receiver")
 	hash := eval[string](p, `location.hash`)
-	shown := slices.IndexFunc(w.srv.Deliveries(), func(d mockserver.Delivery) bool { return strings.Contains(hash, d.ID) })
-	raw, err := base64.StdEncoding.DecodeString(w.srv.Deliveries()[shown].Signature)
-	w.check(err)
+	shown := slices.IndexFunc(f.srv.Deliveries(), func(d mockserver.Delivery) bool { return strings.Contains(hash, d.ID) })
+	raw, err := base64.StdEncoding.DecodeString(f.srv.Deliveries()[shown].Signature)
+	f.check(err)
 	p.paste(hex.EncodeToString(raw)).says("#theirs-verdict", "The value is correct, but encoded as hexadecimal")
-	before := w.srv.Now()
+	before := f.srv.Now()
 	p.click(".passing button", "+1 h").says(".toast", "Clock set to")
-	if passed := w.srv.Now().Sub(before); passed < time.Hour {
+	if passed := f.srv.Now().Sub(before); passed < time.Hour {
 		t.Errorf("the clock was advanced by %v", passed)
 	}
-	list, err := w.sdk.Lists.Find(t.Context(), "Readers")
-	w.check(err)
-	w.statuses(list.ID, strings.Repeat("active ", 14)+"spam spam bounced bounced bounced unsubscribed")
+	list, err := f.sdk.Lists.Find(t.Context(), "Readers")
+	f.check(err)
+	f.statuses(list.ID, strings.Repeat("active ", 14)+"spam spam bounced bounced bounced unsubscribed")
 	if p.actions > 30 {
 		t.Errorf("%d actions, want at most 30", p.actions)
 	}
@@ -86,10 +86,10 @@ func (p *page) sendCampaign() {
 
 // unsubscribeInFrame clicks the link in the frame of an email. The link opens in a new tab, which is then closed. The
 // browser ignores a click until it has drawn the frame, so unsubscribeInFrame repeats the click.
-func (p *page) unsubscribeInFrame(w *world) {
+func (p *page) unsubscribeInFrame(f *fixture) {
 	p.Helper()
 	actions := p.actions
-	for !p.clickUnsubscribes(w) {
+	for !p.clickUnsubscribes(f) {
 		if p.actions > actions+10 {
 			p.Fatalf("the click on the link does not unsubscribe")
 		}
@@ -101,11 +101,11 @@ func (p *page) unsubscribeInFrame(w *world) {
 }
 
 // clickUnsubscribes clicks the link, and reports whether the mock server records an unsubscribe within 2 s.
-func (p *page) clickUnsubscribes(w *world) bool {
+func (p *page) clickUnsubscribes(f *fixture) bool {
 	p.Helper()
 	p.clickFrame(0, 120)
 	ctx, cancel := context.WithTimeout(p.ctx, 2*time.Second)
 	defer cancel()
 	unsubscribed := func(m mockserver.Message) bool { return m.Unsubscribed }
-	return w.srv.WaitFor(ctx, func() bool { return slices.ContainsFunc(w.srv.Outbox(), unsubscribed) }) == nil
+	return f.srv.WaitFor(ctx, func() bool { return slices.ContainsFunc(f.srv.Outbox(), unsubscribed) }) == nil
 }

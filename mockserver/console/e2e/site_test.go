@@ -23,12 +23,12 @@ func TestSite(t *testing.T) {
 	server := httptest.NewServer(cleanURLs(dir))
 	t.Cleanup(server.Close)
 	p := newTab(t)
-	p.check(chromedp.Listen(p.ctx, p.complain))
+	p.check(chromedp.Listen(p.ctx, p.failOnError))
 	first, err := os.ReadFile(filepath.Join(dir, "index.html"))
 	p.check(err)
 	_, newest, _ := strings.Cut(string(first), "url=")
 	newest, _, _ = strings.Cut(newest, `"`)
-	p.do(chromedp.EmulateViewport(desk.width, 800), chromedp.Navigate(server.URL+"/"+newest))
+	p.do(chromedp.EmulateViewport(desktop.width, 800), chromedp.Navigate(server.URL+"/"+newest))
 
 	for _, search := range []struct{ words, page string }{
 		{"reply-to", "/docs/how-do-i#set-reply-to-or-other-headers"},

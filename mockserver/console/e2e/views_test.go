@@ -18,14 +18,14 @@ import (
 // TestSignature: the console explains how a pasted signature or secret differs from the correct one. Its shell command
 // computes the signature.
 func TestSignature(t *testing.T) {
-	w := newWorld(t)
-	hook := w.subscribe("/hook", "Contact.Added")
-	w.list("Readers", reader("ada@example.org", "Ada"))
-	w.settle()
-	d := w.srv.Deliveries()[0]
+	f := newFixture(t)
+	hook := f.subscribe("/hook", "Contact.Added")
+	f.list("Readers", reader("ada@example.org", "Ada"))
+	f.settle()
+	d := f.srv.Deliveries()[0]
 	raw, err := base64.StdEncoding.DecodeString(d.Signature)
-	w.check(err)
-	p := open(t, w.srv.URL(), "#/deliveries/"+d.ID+"/signature", desk)
+	f.check(err)
+	p := open(t, f.srv.URL(), "#/deliveries/"+d.ID+"/signature", desktop)
 	p.says(".detail", "Signature computed by your receiver")
 	for _, tt := range []struct{ field, typed, verdict string }{
 		{"theirs", d.Signature, "matches"},
@@ -38,7 +38,7 @@ func TestSignature(t *testing.T) {
 		p.fill("#"+tt.field, tt.typed).says("#"+tt.field+"-verdict", tt.verdict)
 	}
 	p.click(".detail button", "Show")
-	p.equal(w.execute("curl", eval[string](p, `document.querySelector('.detail .code').textContent`)), d.Signature)
+	p.equal(f.execute("curl", eval[string](p, `document.querySelector('.detail .code').textContent`)), d.Signature)
 }
 
 func TestSuppressed(t *testing.T) {
@@ -55,16 +55,16 @@ func TestSuppressed(t *testing.T) {
 // TestFaults: rules can be added, disabled and removed. A reset restores the baseline, and "Delete everything" deletes
 // it. Both require a confirmation.
 func TestFaults(t *testing.T) {
-	w, p := start(t, "#/faults")
+	f, p := start(t, "#/faults")
 	p.says(".page", "No faults")
 	p.click("button", "Lost response").says(".rules", "submitEmail")
-	_, err := w.submit("ada@example.org", "Hello", order)
+	_, err := f.submit("ada@example.org", "Hello", order)
 	p.equal(errors.Is(err, client.ErrOutcomeUnknown), true)
-	p.equal(len(w.srv.Outbox()), 1)
+	p.equal(len(f.srv.Outbox()), 1)
 	p.says(".rules", "applied to 1 of 1")
 	p.do(focus(".rules input"))
 	p.press(" ").says(".toasts", "disabled")
-	p.equal(w.srv.Faults()[0].Enabled, false)
+	p.equal(f.srv.Faults()[0].Enabled, false)
 	p.do(focus(".form button.main"))
 	p.press("\r").says(".rules li:nth-child(2)", "503")
 	p.pick("Applies to", "probability")
@@ -72,9 +72,9 @@ func TestFaults(t *testing.T) {
 	p.click("button", "Add rule").says(".rules li:nth-child(3)", "0.5% at random")
 	p.click("button", "Remove all").says(".scope", "This applies to the whole server: 3 rules.")
 	p.click("button", "Yes, remove").says(".page", "No faults")
-	w.list("Readers", reader("grace@example.org", "Grace"))
-	w.check(w.srv.SetBaseline())
-	w.send("ada@example.org", "Not in the baseline", order)
+	f.list("Readers", reader("grace@example.org", "Grace"))
+	f.check(f.srv.SetBaseline())
+	f.send("ada@example.org", "Not in the baseline", order)
 	p.goTo("#/overview").click("button", "Reset to baseline")
 	p.click("button", "Yes, reset").says(".toast", "Baseline restored")
 	p.goTo("#/contacts").says(".rows", "grace@example.org")
@@ -86,16 +86,16 @@ func TestFaults(t *testing.T) {
 
 // TestFaultTargets: the target of a rule comes from its action, and the methods come from the operations.
 func TestFaultTargets(t *testing.T) {
-	w := newWorld(t)
-	_, err := w.srv.Inject(
+	f := newFixture(t)
+	_, err := f.srv.Inject(
 		mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Second},
 		mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Second, Event: "Email.Opened"},
 		mockserver.Fault{Action: mockserver.FaultInternalError},
 		mockserver.Fault{Action: mockserver.FaultDrop},
-		mockserver.Fault{Action: mockserver.FaultReset, WebhookID: w.subscribe("/hook", "Email.Opened").ID},
+		mockserver.Fault{Action: mockserver.FaultReset, WebhookID: f.subscribe("/hook", "Email.Opened").ID},
 	)
-	w.check(err)
-	p := open(t, w.srv.URL(), "#/faults", desk)
+	f.check(err)
+	p := open(t, f.srv.URL(), "#/faults", desktop)
 	for n, subject := range []string{"Every request", "Deliveries of Email.Opened", "Email API messages", "Deliveries", "Deliveries to webhook"} {
 		p.says(".rules li:nth-child("+strconv.Itoa(n+1)+") strong", subject)
 	}
@@ -107,16 +107,16 @@ func TestFaultTargets(t *testing.T) {
 }
 
 func TestSendEvent(t *testing.T) {
-	w := newWorld(t)
-	w.subscribe("/hook", "Email.Opened")
-	p := open(t, w.srv.URL(), "#/trigger", desk)
+	f := newFixture(t)
+	f.subscribe("/hook", "Email.Opened")
+	p := open(t, f.srv.URL(), "#/trigger", desktop)
 	p.until(`document.querySelector('#body')?.value.includes('Email.Bounced')`)
 	p.click("button", "Send signed").says(".sent", "204")
-	d := w.srv.Deliveries()[0]
+	d := f.srv.Deliveries()[0]
 	p.equal(d.Event, "Email.Bounced")
 	p.equal(d.State, "delivered")
 	p.says(".workbench", "Shell command")
-	p.says(".code", " -url '"+w.receiver.URL+"/hook'")
+	p.says(".code", " -url '"+f.receiver.URL+"/hook'")
 	p.fill("#body", "{").says("#body-fault", "not JSON")
 	p.says(".workbench", "Shell command for the unedited sample")
 	p.until(`document.querySelector('form button.main')?.disabled`)
@@ -126,29 +126,29 @@ func TestSendEvent(t *testing.T) {
 }
 
 func TestRequests(t *testing.T) {
-	w, p := start(t, "#/requests")
-	w.ask("POST", "/v2/email", `{}`)
-	w.ask("POST", "/v2/emails", `{"email":"ada@example.org"}`)
+	f, p := start(t, "#/requests")
+	f.ask("POST", "/v2/email", `{}`)
+	f.ask("POST", "/v2/emails", `{"email":"ada@example.org"}`)
 	p.says(".rows", "submitEmail")
 	p.click("strong", "/v2/emails").says(".wrong", "body.sender")
 	p.goTo("#/requests")
 	p.fill("#filter", "404").until(`document.querySelectorAll('.rows a').length === 1`)
 	p.click("strong", "/v2/email").says(".wrong", "Closest operation: POST /v2/emails")
-	w.ask("GET", "/lists?perpage=2", "")
+	f.ask("GET", "/lists?perpage=2", "")
 	p.goTo("#/requests")
 	p.fill("#filter", "perpage")
 	p.click("strong", "/lists").says(".wrong", "The API does not define query.perpage")
 }
 
 func TestFollowTheLatest(t *testing.T) {
-	w, p := start(t, "#/inbox/latest")
-	w.send("ada@example.org", "The first", order)
+	f, p := start(t, "#/inbox/latest")
+	f.send("ada@example.org", "The first", order)
 	p.says(".head h2", "The first")
-	w.send("ada@example.org", "The second", order)
+	f.send("ada@example.org", "The second", order)
 	p.says(".head h2", "The second")
 	p.press("p") // pause
 	p.says(".live", "Paused")
-	w.send("ada@example.org", "The third", order)
+	f.send("ada@example.org", "The third", order)
 	p.says(".live", "held")
 	p.says(".head h2", "The second")
 	p.press("p").says(".head h2", "The third")
@@ -156,18 +156,18 @@ func TestFollowTheLatest(t *testing.T) {
 
 // TestClock: the clock in the footer can be stopped, resumed and advanced, and shows changes by other clients.
 func TestClock(t *testing.T) {
-	w, p := start(t, "#/inbox")
+	f, p := start(t, "#/inbox")
 	p.says(".clock", "running")
 	p.until(`document.querySelector('.passing button:nth-child(4)').disabled`) // no event is scheduled
 	p.click(".clock button", "running").says(".clock", "frozen")
-	before := w.srv.Now()
+	before := f.srv.Now()
 	for _, step := range []struct {
 		button string
 		want   time.Duration
 	}{{"+1 min", time.Minute}, {"+1 h", time.Hour}, {"+1 day", 24 * time.Hour}} {
 		p.click(".passing button", step.button).says(".toast", "Clock set to")
 		p.until(`document.querySelector('.clock time').dateTime === '` + before.Add(step.want).UTC().Format("2006-01-02T15:04:05.000Z") + `'`)
-		p.equal(w.srv.Now().Sub(before), step.want)
+		p.equal(f.srv.Now().Sub(before), step.want)
 		before = before.Add(step.want)
 	}
 	p.says(".clock", before.Local().Format("2 Jan 2006, 15:04:05"))
@@ -175,18 +175,18 @@ func TestClock(t *testing.T) {
 	eval[bool](p, `(e => { e.value = '2031-03-04T05:06:07'; return e.dispatchEvent(new Event('input', { bubbles: true })) })(document.activeElement)`)
 	p.click("dialog button", "Set").says(".toast", "Clock set to 4 Mar 2031, 05:06:07")
 	p.says(".clock", "4 Mar 2031, 05:06:07 frozen")
-	p.equal(w.srv.Now().Local().Format(time.DateTime), "2031-03-04 05:06:07")
-	w.srv.ResumeClock() // by another client
+	p.equal(f.srv.Now().Local().Format(time.DateTime), "2031-03-04 05:06:07")
+	f.srv.ResumeClock() // by another client
 	p.says(".clock", "running")
 }
 
 // TestZoom: at 200 % zoom, the page has one scroll bar.
 func TestZoom(t *testing.T) {
-	p := open(t, newWorld(t).srv.URL(), "#/overview", desk)
+	p := open(t, newFixture(t).srv.URL(), "#/overview", desktop)
 	p.do(chromedp.EmulateViewport(640, 400)) // 1280 × 800 at 200 %
 	for _, hash := range []string{"#/overview", "#/faults", "#/inbox", "#/trigger"} {
 		p.goTo(hash)
-		p.rest()
+		p.waitUntilIdle()
 		p.until(`document.documentElement.scrollHeight <= innerHeight`)
 	}
 }
@@ -194,26 +194,26 @@ func TestZoom(t *testing.T) {
 // TestRetryNow: the page shows the last response of a delivery and the time of its retry on the platform's clock. The
 // user can start the retry immediately, unless the webhook is archived.
 func TestRetryNow(t *testing.T) {
-	w := newWorld(t)
-	w.subscribe("/hook", "Email.Opened")
-	w.status.Store(http.StatusInternalServerError)
-	w.check(w.srv.Open(w.send("ada@example.org", "Hello", order)))
-	w.settle()
+	f := newFixture(t)
+	f.subscribe("/hook", "Email.Opened")
+	f.status.Store(http.StatusInternalServerError)
+	f.check(f.srv.Open(f.send("ada@example.org", "Hello", order)))
+	f.settle()
 	for _, width := range []int64{1280, 400} {
-		p := open(t, w.srv.URL(), "#/deliveries/"+w.srv.Deliveries()[0].ID, view{width, "light"})
+		p := open(t, f.srv.URL(), "#/deliveries/"+f.srv.Deliveries()[0].ID, view{width, "light"})
 		p.says(".attempts", "500", "the database is down")
-		attempts := len(w.srv.Deliveries()[0].Attempts)
+		attempts := len(f.srv.Deliveries()[0].Attempts)
 		p.click(".next button", "Now")
 		p.until(`document.querySelectorAll('.attempts summary').length === ` + strconv.Itoa(attempts+1))
 		p.says(".next", "in ")
 	}
-	p := open(t, w.srv.URL(), "#/deliveries", desk)
+	p := open(t, f.srv.URL(), "#/deliveries", desktop)
 	p.says(".rows", "retry in 11")
 	p.click("button", "Archive").says(".cards", "archived").says(".rows", "archived")
 	p.click("button", "Unarchive").says(".rows", "retry in 11")
-	w.status.Store(0)
+	f.status.Store(0)
 	p.click(".passing button", "To next").says(".rows .num", "204")
-	if ahead := time.Until(w.srv.Now()); ahead < 14*time.Hour { // 30 minutes, 2 hours and 12 hours
+	if ahead := time.Until(f.srv.Now()); ahead < 14*time.Hour { // 30 minutes, 2 hours and 12 hours
 		t.Errorf("the clock is %v ahead", ahead)
 	}
 }
