@@ -71,12 +71,21 @@ func (s *storeTx) waitForOutcome(it Item, n Notice) (waits bool) {
 	return waits
 }
 
-// callOnNotice calls OnNotice, and returns a panic as an error.
-func (r *Room) callOnNotice(ctx context.Context, n Notice) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = errors.Join(err, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
-		}
+var errExited = errors.New("OnNotice called runtime.Goexit")
+
+// callOnNotice calls OnNotice, and returns a panic or an exit as an error. It calls OnNotice on
+// another goroutine, because an exit would end the worker.
+func (r *Room) callOnNotice(ctx context.Context, n Notice) error {
+	result := make(chan error, 1)
+	go func() {
+		err := errExited
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			}
+			result <- err
+		}()
+		err = r.opts.OnNotice(ctx, n)
 	}()
-	return r.opts.OnNotice(ctx, n)
+	return <-result
 }

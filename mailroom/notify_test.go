@@ -1,6 +1,7 @@
 package mailroom
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -30,6 +31,25 @@ func TestFailedCommit(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		assert.Contains(t, f.got(), "sent ada@example.org good")
 		assert.Equal(t, 9, calls, "after 0, 2, 6, 14, … 510 s")
+	})
+}
+
+// TestOnNoticeExits: a call of OnNotice that exits or panics fails, and its worker continues.
+func TestOnNoticeExits(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		ends := []func(){runtime.Goexit, func() { panic("locked") }}
+		f.fail = func(Notice) bool {
+			if len(ends) > 0 {
+				end := ends[0]
+				ends = ends[1:]
+				end()
+			}
+			return false
+		}
+		f.start()
+		f.enqueue("1", "ada@example.org")
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"sent ada@example.org 1"}, f.got())
 	})
 }
 

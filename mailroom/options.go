@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"time"
 
 	"example.com/emailplatform/events"
@@ -15,7 +16,7 @@ import (
 // are good defaults.
 type Options struct {
 	// OnNotice is called for each notice, in a transaction of the store, which ctx carries.
-	// If OnNotice returns an error or panics, the transaction is rolled back, and the Room
+	// If OnNotice returns an error, panics or exits, the transaction is rolled back, and the Room
 	// calls OnNotice again after a pause. Therefore, writes in the transaction happen
 	// exactly once, but other effects can happen again. The pause begins with 2 s and
 	// doubles up to one hour.
@@ -99,8 +100,8 @@ func (o Options) withDefaults() Options {
 		o.Events = DefaultEvents()
 	}
 	o.Workers = cmp.Or(o.Workers, 4)
-	o.SendTimeout = cmp.Or(o.SendTimeout, 20*time.Second)
-	o.Pause = cmp.Or(o.Pause, 30*time.Second)
+	o.SendTimeout = min(cmp.Or(o.SendTimeout, 20*time.Second), math.MaxInt64/2) // adding to it cannot overflow
+	o.Pause = min(cmp.Or(o.Pause, 30*time.Second), math.MaxInt64/2/maxPauses)
 	o.RetryFor = cmp.Or(o.RetryFor, 24*time.Hour)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	o.Webhook.Logger = cmp.Or(o.Webhook.Logger, o.Logger)

@@ -2,7 +2,9 @@ package mailroom
 
 import (
 	"context"
+	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -29,6 +31,28 @@ func TestNewInvalid(t *testing.T) {
 	_, err := New(nil, NewMemoryStore(), ok)
 	require.ErrorContains(t, err, "must not be nil")
 	assert.PanicsWithValue(t, "mailroom: NewOnce needs a store", func() { NewOnce(nil, 0) })
+}
+
+// TestMaximumOptions: the largest durations do not overflow. A request is not treated as lost while it is in progress,
+// and the pause after a failed request does not end.
+func TestMaximumOptions(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.opts.SendTimeout, f.opts.Pause, f.opts.RetryFor, f.opts.KeepSent = math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64
+		f.setTransport(slowTransport{f.platform.Transport(), 5 * time.Second})
+		f.start(func(o *Options) { o.Workers = 1 })
+		f.enqueue("1", "ada@example.org")
+		time.Sleep(10 * time.Second)
+		assert.Equal(t, []string{"sent ada@example.org 1"}, f.inOrder())
+		f.loseResponses(1)
+		f.enqueue("2", "ada@example.org")
+		time.Sleep(10 * time.Second)
+		f.enqueue("3", "ada@example.org")
+		time.Sleep(time.Hour)
+		assert.Equal(t, []string{"sent ada@example.org 1", "unknown ada@example.org 2"}, f.inOrder())
+		for n := range 100 {
+			assert.Positive(t, f.room.backoff(n))
+		}
+	})
 }
 
 // TestDefaultEvents: DefaultEvents contains each event, except the events that are omitted on purpose.

@@ -34,6 +34,8 @@ type mailValue struct {
 	Detail       string                  `json:"detail,omitempty"`
 }
 
+const maxUnix = 253_402_300_799 // the Unix time of the end of the year 9999
+
 // Enqueue adds an email to the outbox. If ctx carries a transaction of the store, the
 // email is sent only if the transaction is committed. All text of the email must be UTF-8.
 //
@@ -50,8 +52,9 @@ func (r *Room) Enqueue(ctx context.Context, key string, email client.EmailSubmis
 	return r.EnqueueAt(ctx, time.Now(), key, email)
 }
 
-// EnqueueAt is like [Room.Enqueue], and the Room sends the email at the given time. The
-// zero time means immediately.
+// EnqueueAt is like [Room.Enqueue], and the Room sends the email at the given time. A time
+// in the past, such as the zero time, means immediately. A time after the year 9999 is an
+// error.
 func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email client.EmailSubmission) error {
 	if key == "" || storable(key) != key {
 		return fmt.Errorf("mailroom: key must be 1 to %d bytes of UTF-8 without NUL, got %.300q", maxKeyBytes, key)
@@ -59,7 +62,10 @@ func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email cl
 	if !utf8.ValidString(fmt.Sprint(email)) { // package encoding/json would replace its bytes
 		return fmt.Errorf("mailroom: all text of the email with the key %q must be UTF-8", key)
 	}
-	if at.IsZero() { // such an item has no time
+	if at.Unix() > maxUnix {
+		return fmt.Errorf("mailroom: the time of the email with the key %q must be before the year 10000", key)
+	}
+	if at.Unix() < 0 { // an item with the zero time has no time, and earlier times overflow
 		at = time.Now()
 	}
 	return r.update(ctx, func(s *storeTx) {

@@ -3,6 +3,7 @@ package mailroom
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -25,6 +26,22 @@ func TestEnqueueAt(t *testing.T) {
 		require.NoError(t, f.room.EnqueueAt(t.Context(), time.Time{}, "2", email("ada@example.org", "2")))
 		time.Sleep(time.Second)
 		assert.Equal(t, 2, len(f.platform.Outbox()))
+	})
+}
+
+// TestEnqueueAtExtremeTime: a time that an item cannot contain does not change when or whether an email is sent.
+func TestEnqueueAtExtremeTime(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		for _, late := range []time.Time{time.Unix(maxUnix+1, 0), time.Unix(1<<62, 0), time.Unix(1<<63-62135596801, 999999999)} {
+			require.ErrorContains(t, f.room.EnqueueAt(t.Context(), late, "1", email("ada@example.org", "1")), "before the year 10000")
+		}
+		for i, early := range []time.Time{{}, time.Time{}.Add(time.Microsecond), time.Unix(-1<<62, 0), time.Unix(0, -1), time.Unix(0, 0)} {
+			key := fmt.Sprint("early ", i)
+			require.NoError(t, f.room.EnqueueAt(t.Context(), early, key, email("ada@example.org", key)))
+		}
+		time.Sleep(time.Minute)
+		assert.Equal(t, 5, len(f.platform.Outbox()))
 	})
 }
 

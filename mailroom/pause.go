@@ -114,8 +114,13 @@ func (r *Room) pauseDuration(failures int, sendErr error) time.Duration {
 	return min(e.RetryAfter, maxRetryAfter)
 }
 
+// maxPauses is the longest pause, as a multiple of Options.Pause.
+const maxPauses = 20
+
 // backoff returns the pause after n failures.
-func (r *Room) backoff(n int) time.Duration { return exponential(r.opts.Pause, n, 20*r.opts.Pause) }
+func (r *Room) backoff(n int) time.Duration {
+	return exponential(r.opts.Pause, n, maxPauses*r.opts.Pause)
+}
 
 func concernsOneEmail(sendErr error) bool {
 	return errors.Is(sendErr, client.ErrForbidden) || errors.Is(sendErr, client.ErrNotFound) ||

@@ -12,7 +12,7 @@ type Item struct {
 	Key   string    // unique for the kind; 1 to 255 bytes of UTF-8, compared byte by byte
 	Ref   string    // a second key, not unique; at most 255 bytes of UTF-8, "" if none
 	Due   time.Time // in milliseconds; zero if never
-	Value []byte    // JSON in UTF-8 or empty, at most 2 MiB
+	Value []byte    // JSON in UTF-8 or empty; at most 2 MiB, unless an email or an event is larger
 }
 
 // The kinds of items.

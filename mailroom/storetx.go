@@ -149,9 +149,11 @@ func decode[T any](it Item) (v T, err error) {
 // because a store accepts only UTF-8 as the value of an item. The body of an event may
 // contain invalid UTF-8, for example if it quotes a mail server.
 func encode(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // an escape takes 6 bytes, so HTML could exceed the limit of Item.Value
+	if err := e.Encode(v); err != nil {
 		panic(fmt.Sprintf("mailroom: %v", err))
 	}
-	return bytes.ToValidUTF8(b, []byte("\uFFFD"))
+	return bytes.ToValidUTF8(bytes.TrimSuffix(b.Bytes(), []byte("\n")), []byte("\uFFFD"))
 }

@@ -2,12 +2,25 @@ package mailroom
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/client"
 )
+
+// TestValueSize: the value of an item is not much larger than its email or event.
+func TestValueSize(t *testing.T) {
+	html := strings.Repeat("<&>", 1<<18)
+	submission := client.EmailSubmission{Content: client.EmailContent{HTML: html}}
+	event := parse(t, `{"event":"Email.Opened","data":{"text":%q}}`, html)
+	for _, value := range []any{mailValue{Submission: &submission}, noticeValue{Notice: Notice{Event: event}}} {
+		assert.Less(t, len(encode(value)), len(html)+1000)
+	}
+}
 
 // TestStoredFormat: the values of items keep their format, because processes of several releases share a store. The queries of
 // internal/tests/chaos need a mail value that starts with its state.
