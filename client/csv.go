@@ -34,9 +34,9 @@ type CSVOptions struct {
 	// headers are ignored. If Status is "-", no column contains the status.
 	Email, Tags, Interests, Status string
 
-	// Ignore contains the headers of columns that are not imported. The default is
-	// "subscribed_on", a column of exported lists; see [CSVRow]. An empty slice that
-	// is not nil ignores no column.
+	// Ignore contains the headers of columns that are not imported. It does not apply to the
+	// columns Email and Status. The default is "subscribed_on", a column of exported lists;
+	// see [CSVRow]. An empty slice that is not nil ignores no column.
 	Ignore []string
 
 	// Separator separates the tags and the interests in one field. The default is ";". A
@@ -161,9 +161,6 @@ func newCSVSource(r io.Reader, opts CSVOptions) *csvSource {
 	opts.Interests = cmp.Or(trim(opts.Interests), "interests")
 	opts.Status = cmp.Or(trim(opts.Status), "status")
 	opts.Separator = cmp.Or(opts.Separator, ";")
-	if opts.Ignore == nil {
-		opts.Ignore = []string{"subscribed_on"}
-	}
 	return &csvSource{csvRows: newCSVRows(r), opts: opts, email: -1}
 }
 
@@ -242,13 +239,15 @@ func (c *csvSource) kind(header string) csvColumn {
 	switch is := func(name string) bool { return strings.EqualFold(header, name) }; {
 	case is(c.opts.Email):
 		return csvEmail
+	case is(c.opts.Status) && c.opts.Status != "-":
+		return csvStatus
+	case header == "" || slices.ContainsFunc(c.opts.Ignore, is):
+		return csvIgnored
 	case is(c.opts.Tags):
 		return csvTags
 	case is(c.opts.Interests):
 		return csvInterests
-	case is(c.opts.Status) && c.opts.Status != "-":
-		return csvStatus
-	case header == "" || slices.ContainsFunc(c.opts.Ignore, is):
+	case c.opts.Ignore == nil && is("subscribed_on"):
 		return csvIgnored
 	}
 	return csvAttribute

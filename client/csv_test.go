@@ -239,14 +239,16 @@ func TestContactsFromCSVDetectsComma(t *testing.T) {
 
 func TestContactsFromCSVStatus(t *testing.T) {
 	testCSV(t, map[string]csvTest{
-		"active or empty": {"email,status\na@x,Active\nb@x,\nc@x\n", CSVOptions{}, "2:a@x{}[] 3:b@x{}[] 4:c@x{}[] "},
-		"others":          {"email,Status\na@x,deleted\nb@x,unsubscribed\nc@x,pending\nd@x,spam\ne@x,bounced\nf@x,suppressed\ng@x,active\n", CSVOptions{OnBadRow: skipRow}, "8:g@x{}[] "},
-		"deleted":         {"email,status\na@x,deleted\n", CSVOptions{}, "line 2: status: must be active, got deleted"},
-		"unknown":         {"email,status\na@x,gold\n", CSVOptions{}, `line 2: status: must be the status of a contact, such as active, got "gold"; if the column is an attribute, set Status to "-"`},
-		"an attribute":    {"email,status\na@x,gold\n", CSVOptions{Status: "-"}, "2:a@x{status=gold}[] "},
-		"another header":  {"email,state\na@x,deleted\nb@x,active\n", CSVOptions{Status: "State", OnBadRow: skipRow}, "3:b@x{}[] "},
-		"ignored":         {"email,subscribed_on,id\na@x,2026,7\n", CSVOptions{}, "2:a@x{id=7}[] "},
-		"other ignored":   {"email,subscribed_on,ID\na@x,2026,7\n", CSVOptions{Ignore: []string{"id"}}, "2:a@x{subscribed_on=2026}[] "},
-		"nothing ignored": {"email,subscribed_on\na@x,2026\n", CSVOptions{Ignore: []string{}}, "2:a@x{subscribed_on=2026}[] "},
+		"active or empty":           {"email,status\na@x,Active\nb@x,\nc@x\n", CSVOptions{}, "2:a@x{}[] 3:b@x{}[] 4:c@x{}[] "},
+		"others":                    {"email,Status\na@x,deleted\nb@x,unsubscribed\nc@x,pending\nd@x,spam\ne@x,bounced\nf@x,suppressed\ng@x,active\n", CSVOptions{OnBadRow: skipRow}, "8:g@x{}[] "},
+		"deleted":                   {"email,status\na@x,deleted\n", CSVOptions{}, "line 2: status: must be active, got deleted"},
+		"unknown":                   {"email,status\na@x,gold\n", CSVOptions{}, `line 2: status: must be the status of a contact, such as active, got "gold"; if the column is an attribute, set Status to "-"`},
+		"an attribute":              {"email,status\na@x,gold\n", CSVOptions{Status: "-"}, "2:a@x{status=gold}[] "},
+		"another header":            {"email,state\na@x,deleted\nb@x,active\n", CSVOptions{Status: "State", OnBadRow: skipRow}, "3:b@x{}[] "},
+		"ignored":                   {"email,subscribed_on,id\na@x,2026,7\n", CSVOptions{}, "2:a@x{id=7}[] "},
+		"other ignored":             {"email,subscribed_on,ID\na@x,2026,7\n", CSVOptions{Ignore: []string{"id"}}, "2:a@x{subscribed_on=2026}[] "},
+		"tags ignored":              {"email,tags,Interests\na@x,a,b\n", CSVOptions{Ignore: []string{"tags", "interests"}}, "2:a@x{}[] "},
+		"tags in an ignored column": {"email,subscribed_on\na@x,a\n", CSVOptions{Tags: "subscribed_on"}, "2:a@x{}[a] "},
+		"nothing ignored":           {"email,subscribed_on\na@x,2026\n", CSVOptions{Ignore: []string{}}, "2:a@x{subscribed_on=2026}[] "},
 	})
 }

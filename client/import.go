@@ -140,6 +140,9 @@ type ImportFailure struct {
 // batch, and from the context. If the source yields an error, Import first sends the
 // contacts that precede the error. The report is never nil.
 //
+// Import keeps the slices in a contact until its batch has been sent, so the source must not
+// change them after it has yielded the contact.
+//
 // If the context is canceled, Import sends no more batches, and the outcome of the
 // batches in flight is unknown. Import cannot interrupt the source, so a source that can
 // block must check the context itself. (Specification: Lists and contacts, Limits.)
