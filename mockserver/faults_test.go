@@ -45,20 +45,13 @@ func onEachTransport(t *testing.T, test func(p faultyPlatform)) {
 		t.Cleanup(srv.Close)
 		// Each request uses a new connection, because net/http retries a GET if a reused connection is lost.
 		transport := &http.Transport{DisableKeepAlives: true}
-		test(faultyPlatform{probe.Of(t, srv), noRedirects(transport)})
+		test(faultyPlatform{probe.Of(t, srv), rawhttp.NoRedirects(transport)})
 	})
 	t.Run("in process", func(t *testing.T) {
 		srv := mockserver.New(mockserver.Config{FaultSeed: 7})
 		t.Cleanup(srv.Close)
-		test(faultyPlatform{probe.Of(t, srv), noRedirects(srv.Transport())})
+		test(faultyPlatform{probe.Of(t, srv), rawhttp.NoRedirects(srv.Transport())})
 	})
-}
-
-func noRedirects(via http.RoundTripper) *http.Client {
-	return &http.Client{
-		Transport:     via,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
 }
 
 // try sends a request and returns the response with the part of the body that arrived.
@@ -481,7 +474,7 @@ func observed(t *testing.T, target string, action mockserver.FaultAction) string
 		path, in = "/v2/emails", `{"email":"a@example.org","sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`
 	}
 	req := p.Request(http.MethodPost, path, in).WithContext(ctx)
-	res, body, err := rawhttp.Do(noRedirects(p.Transport()), req)
+	res, body, err := rawhttp.Do(rawhttp.NoRedirects(p.Transport()), req)
 	if res == nil { // the connection was closed before the response
 		res = &http.Response{}
 	}

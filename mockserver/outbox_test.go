@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -16,43 +15,6 @@ import (
 	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 )
-
-// Lists, streams and counts omit a rejected email. Streams and counts also omit reactions to a deleted message.
-func TestRejectedEmailNotInOutbox(t *testing.T) {
-	p := probe.New(t, mockserver.Config{})
-	p.Post("/suppressed-emails", `{"email":"eve@example.org"}`).OK()
-	stream := streamOf(p, p.HTTPClient())
-	stream.next()
-	rejected := p.Email("eve@example.org")
-	if r := stream.until("request"); r["operation"] != "submitEmail" {
-		t.Errorf("published %v", r)
-	}
-	p.Delete("/_mock/outbox/" + rejected).OK()
-	sent := p.Email("ada@example.org")
-	if r := stream.until("message"); r["id"] != sent {
-		t.Errorf("published the message %v, want %s", r["id"], sent)
-	}
-	require.NoError(t, p.DeleteMessage(sent))
-	require.NoError(t, p.Open(sent)) // the recipient still has the message
-	another := p.Email("bob@example.org")
-	if r := stream.until("message"); r["id"] != another {
-		t.Errorf("published the message %v, want %s", r["id"], another)
-	}
-	p.Get("/_mock/overview").Is(200, `{"messages":{"sent":1,"…":0},"…":0}`)
-}
-
-// A search finds words of the text and of the visible HTML, with merge tags replaced, as the recipient sees them.
-func TestOutboxSearch(t *testing.T) {
-	p := probe.New(t, mockserver.Config{})
-	p.Post("/v2/emails", `{"email":"ada@example.org","sender":{"email":"shop@example.com"},"custom_attributes":{"city":"Zürich"},`+
-		`"content":{"subject":"Login","text":"Your code is 739-204.","html":"<style>hidden</style><p>Reise nach {{city}}, <b>Gru</b>ß</p>"}}`).OK()
-	for search, want := range map[string]string{
-		"739-204": `"total":1`, "ZU\u0308RICH": `"total":1`, "gruss": `"total":1`, "login your reise": `"total":1`, "hidden": `"total":0`, "city": `"total":0`,
-	} {
-		assert.Contains(t, p.Get("/_mock/outbox?search="+url.QueryEscape(search)).OK().Body, want, search)
-	}
-	assert.Contains(t, p.Post("/_mock/wait", `{"for":"message","search":"739-204"}`).OK().Body, `"total":1`)
-}
 
 func TestRecipientErrors(t *testing.T) {
 	p := probe.New(t, mockserver.Config{})

@@ -1,6 +1,7 @@
 package mockserver_test
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -35,4 +36,9 @@ func TestSetTarget(t *testing.T) {
 		}
 		p.Reset()
 	}
+}
+
+// says responds with a text.
+func says(text string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
 }

@@ -44,3 +44,11 @@ func Send(t testing.TB, via *http.Client, req *http.Request) (*http.Response, st
 	}
 	return res, body
 }
+
+// NoRedirects returns a client that does not follow redirects.
+func NoRedirects(via http.RoundTripper) *http.Client {
+	return &http.Client{
+		Transport:     via,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

@@ -1,15 +1,21 @@
-package mockserver_test
+package control_test
 
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/iotest"
+	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/internal/tests/check"
@@ -208,6 +214,49 @@ func TestControlStreamShutdown(t *testing.T) {
 		require.NoError(t, stop(srv))
 		if event, data := stream.next(); event != "" {
 			t.Errorf("%s: the stream continues with %s %s, want its end", name, event, data)
+		}
+	}
+}
+
+// The route returns when the record is created.
+func TestWaitRoute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := probe.New(t, mockserver.Config{})
+		start := time.Now()
+		var application sync.WaitGroup
+		application.Go(func() {
+			for range 2 {
+				time.Sleep(time.Second)
+				p.Email("bob@example.org")
+			}
+		})
+		defer application.Wait()
+		response := p.Post("/_mock/wait", `{"for":"message","to":"BOB@example.org","count":2}`).OK()
+		if took := time.Since(start); took != 2*time.Second || response.Int("total") != 2 {
+			t.Errorf("after %v: %s, want 2 messages after 2 s", took, response.Body)
+		}
+	})
+}
+
+// TestInvalidWaitFilter: the error for a filter of other records names only filters that a wait accepts.
+func TestInvalidWaitFilter(t *testing.T) {
+	p := probe.New(t, mockserver.Config{})
+	response := p.Post("/_mock/wait", `{"for":"request","to":"ada@example.org"}`)
+	assert.Equal(t, 422, response.Status)
+	assert.Contains(t, response.Body, "must be one of account_id, method, operation, search, status")
+}
+
+// A control body that is too large is rejected before it is read.
+func TestControlBodyTooLarge(t *testing.T) {
+	p := probe.New(t, mockserver.Config{})
+	for route, limit := range map[string]int64{"PUT /_mock/state": 1 << 30, "POST /_mock/seed": 1 << 30, "POST /_mock/faults": 10 << 20} {
+		method, path, _ := strings.Cut(route, " ")
+		r := httptest.NewRequestWithContext(t.Context(), method, path, iotest.ErrReader(errors.New("the body was read")))
+		r.ContentLength = limit + 1
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, r)
+		if w.Code != http.StatusRequestEntityTooLarge || !strings.Contains(w.Body.String(), fmt.Sprintf("larger than %d bytes", limit)) {
+			t.Errorf("%s: got %d %s, want 413", route, w.Code, w.Body)
 		}
 	}
 }

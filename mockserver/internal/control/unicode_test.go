@@ -1,4 +1,4 @@
-package mockserver_test
+package control_test
 
 import (
 	"net/http"

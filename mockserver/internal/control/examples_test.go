@@ -1,4 +1,4 @@
-package mockserver_test
+package control_test
 
 import (
 	"encoding/json"
@@ -24,7 +24,7 @@ var command = regexp.MustCompile(`(?m)^curl(?: -X ([A-Z]+))? "\$MOCK/([^"]*)"(?:
 // TestManualExamples runs each example of docs/control-api.md on a new server, and validates the response with
 // /_mock/openapi.json. It fails if a field is missing or not in the document.
 func TestManualExamples(t *testing.T) {
-	manual, err := os.ReadFile(filepath.Join("..", "docs", "control-api.md"))
+	manual, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "control-api.md"))
 	require.NoError(t, err)
 	doc := controlDocument(t)
 	examples := command.FindAllStringSubmatch(string(manual), -1)

@@ -1,18 +1,15 @@
-package mockserver_test
+package engine_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -165,21 +162,6 @@ func TestRestoreInvalidSnapshot(t *testing.T) {
 	}
 	p.Close()
 	assert.Error(t, p.Restore(strings.NewReader(saved)), "a closed server was restored")
-}
-
-// A control body that is too large is rejected before it is read.
-func TestControlBodyTooLarge(t *testing.T) {
-	p := probe.New(t, mockserver.Config{})
-	for route, limit := range map[string]int64{"PUT /_mock/state": 1 << 30, "POST /_mock/seed": 1 << 30, "POST /_mock/faults": 10 << 20} {
-		method, path, _ := strings.Cut(route, " ")
-		r := httptest.NewRequestWithContext(t.Context(), method, path, iotest.ErrReader(errors.New("the body was read")))
-		r.ContentLength = limit + 1
-		w := httptest.NewRecorder()
-		p.ServeHTTP(w, r)
-		if w.Code != http.StatusRequestEntityTooLarge || !strings.Contains(w.Body.String(), fmt.Sprintf("larger than %d bytes", limit)) {
-			t.Errorf("%s: got %d %s, want 413", route, w.Code, w.Body)
-		}
-	}
 }
 
 // FuzzRestore restores random snapshots and runs all actions on the restored records.

@@ -1,4 +1,4 @@
-package mockserver_test
+package httpapi_test
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func askControl(t *testing.T, method, url string, header ...string) (*http.Respo
 		}
 		req.Header.Set(name, value)
 	}
-	return rawhttp.Send(t, noRedirects(http.DefaultTransport), req)
+	return rawhttp.Send(t, rawhttp.NoRedirects(http.DefaultTransport), req)
 }
 
 // guarded is a request with the status that it must have.

@@ -1,4 +1,4 @@
-package mockserver_test
+package mailpages_test
 
 import (
 	"bytes"

@@ -1,9 +1,8 @@
-package mockserver_test
+package engine_test
 
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -70,39 +69,6 @@ func TestWaitForEnds(t *testing.T) {
 	}
 }
 
-// says responds with a text.
-func says(text string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
-}
-
-// The route returns when the record is created.
-func TestWaitRoute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := probe.New(t, mockserver.Config{})
-		start := time.Now()
-		var application sync.WaitGroup
-		application.Go(func() {
-			for range 2 {
-				time.Sleep(time.Second)
-				p.Email("bob@example.org")
-			}
-		})
-		defer application.Wait()
-		response := p.Post("/_mock/wait", `{"for":"message","to":"BOB@example.org","count":2}`).OK()
-		if took := time.Since(start); took != 2*time.Second || response.Int("total") != 2 {
-			t.Errorf("after %v: %s, want 2 messages after 2 s", took, response.Body)
-		}
-	})
-}
-
-// TestInvalidWaitFilter: the error for a filter of other records names only filters that a wait accepts.
-func TestInvalidWaitFilter(t *testing.T) {
-	p := probe.New(t, mockserver.Config{})
-	response := p.Post("/_mock/wait", `{"for":"request","to":"ada@example.org"}`)
-	assert.Equal(t, 422, response.Status)
-	assert.Contains(t, response.Body, "must be one of account_id, method, operation, search, status")
-}
-
 // A wait or drain of one account does not wait for the receiver of another account.
 func TestWaitForOneAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -111,7 +77,7 @@ func TestWaitForOneAccount(t *testing.T) {
 			Tokens:         []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}, {Value: "three", UserID: 3, AccountID: 3}},
 			RetrySchedule:  []time.Duration{20 * time.Second},
 			AttemptTimeout: time.Hour,
-			Targets:        map[string]http.Handler{"app.test": says(""), "stuck.test": hang},
+			Targets:        map[string]http.Handler{"app.test": new(probe.Receiver), "stuck.test": hang},
 		})
 		p.CauseDelivery()
 		p.As("two").Post("/webhooks", `{"url":"http://stuck.test/","events":["SuppressedEmail.Added"]}`).OK()

@@ -1,4 +1,4 @@
-package mockserver_test
+package engine_test
 
 import (
 	"strconv"
