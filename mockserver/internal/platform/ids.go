@@ -22,10 +22,6 @@ type Fixed struct {
 	Hash     webhook.HashFunction // hash function of a webhook; as configured if empty
 }
 
-// MaxFixedID is the maximum id that a seed can set. Only the platform itself assigns
-// larger ids.
-const MaxFixedID int64 = 1e15
-
 // applyFixed checks the fixed values and stores them in the transaction.
 func (t *tx) applyFixed(f Fixed) error {
 	ids := slices.Collect(maps.Values(f.Contacts))
@@ -33,10 +29,7 @@ func (t *tx) applyFixed(f Fixed) error {
 		ids = append(ids, f.ID)
 	}
 	for _, id := range ids {
-		switch {
-		case id < 1 || id > MaxFixedID:
-			return apierror.Invalid(fmt.Sprintf("must be between 1 and %d, got %d", MaxFixedID, id), "body")
-		case t.p.idInUse(id):
+		if t.p.idInUse(id) {
 			return apierror.Invalid(fmt.Sprintf("the id %d is already in use", id), "body")
 		}
 	}

@@ -14,7 +14,7 @@ func SetPattern(s *contract.Schema, name string) {
 	s.Pattern, s.Expected = p.match, p.wanted
 }
 
-// maxID is the maximum of ids in requests. It equals platform.MaxFixedID, as TestSeedIDs checks.
+// maxID is the maximum id that a seed can set. Only the platform itself assigns larger ids.
 const maxID = 1_000_000_000_000_000
 
 // pattern is a regular expression with a description. It must mean the same in Go and
