@@ -1,9 +1,16 @@
 // The types of the records that the console shows. Browsers do not load this file.
-import type { components } from '../../../npm/src/control.gen.ts';
+import type { components, operations } from '../../../npm/src/control.gen.ts';
 import type { toast } from './actions.js';
 import type { Child } from './vendor/preact.js';
 
 type Schemas = components['schemas'];
+
+/** The response of a control route. */
+type Result<Route extends keyof operations> = operations[Route] extends {
+  responses: { 200: { content: { 'application/json': infer Body } } };
+}
+  ? Body
+  : never;
 
 /** A record of the control API. fresh means that it appeared while the page was open. */
 type Listed<Name extends keyof Schemas> = Schemas[Name] & { fresh?: boolean };
@@ -34,19 +41,7 @@ export type FieldError = { where: string; msg: string; type?: string };
 export type Fetched<T> = { data?: T; error?: string; reload: () => void };
 
 /** A campaign or a workflow, as the control API lists it. */
-export type Sending = {
-  id: string;
-  name: string;
-  list_id?: number;
-  list_name?: string;
-  from_email?: string;
-  subject?: string;
-  template_id?: number;
-  status: string;
-  created_on: string;
-  scheduled_for?: string;
-  outcome: Outcome;
-};
+export type Sending = Result<'getCampaigns' | 'getWorkflows'>['data'][number];
 
 export type Kind = 'campaign' | 'workflow';
 
@@ -115,53 +110,21 @@ export type Rule = Schemas['FaultRule'];
 /** A fault rule before the server adds it. A form can contain any action. */
 export type Fault = Omit<Rule, 'id' | 'enabled' | 'matched' | 'applied' | 'action'> & { action: string };
 
-export type Action = { action: string; label: string; targets: string[]; fields: string[]; request_fields: string[] };
+export type Action = Plan['action_details'][number];
 
-export type Plan = {
-  seed: number | string;
-  data: Rule[];
-  operations: { operation: string; method: string; path: string }[];
-  action_details: Action[];
-};
+export type Plan = Result<'getFaults'>;
 
-export type Outcome = {
-  sent: number;
-  bounced: number;
-  opened: number;
-  clicked: number;
-  unsubscribed: number;
-  global_unsubscribed: number;
-  reported_as_spam: number;
-};
+export type Outcome = Sending['outcome'];
 
 /** The numbers of contacts, by status. */
 export type Counts = Record<string, number>;
 
-export type Minute = { minute: string; messages: number; events: number; attempts: number; failed: number };
+export type Minute = View['minutes'][number];
 
-export type Waiting = {
-  why: string;
-  n: number;
-  until?: string;
-  webhook_id?: string;
-  url?: string;
-  campaign_id?: number;
-  list_id?: number;
-  name?: string;
-};
+export type Waiting = View['waiting'][number];
 
 /** The data of the overview. */
-export type View = {
-  messages: Outcome;
-  contacts: Counts;
-  deliveries: Record<string, number>;
-  resources: Record<string, number>;
-  events: number;
-  attempts: number;
-  failed: number;
-  minutes: Minute[];
-  waiting: Waiting[];
-};
+export type View = Result<'getOverview'>;
 
 export type Parameter = { name: string; in?: string; type: string; description: string; optional?: boolean };
 
@@ -181,7 +144,7 @@ export type Operation = {
   examples?: { name: string; value: string }[];
 };
 
-export type Acted = { ids: string[]; failed: number; error?: string; events: Fired[] };
+export type Acted = Result<'postOutboxActions'>;
 
 /**
  * The selected records of a list. toggle with through selects all rows from the last toggled one. all means every
@@ -196,21 +159,10 @@ export type Selection = {
   set: (ids: string[], all?: boolean) => void;
 };
 
-export type Account = { account_id: number; users: { user_id: number; email: string }[] };
+export type Account = Info['accounts'][number];
 
 /** Information about the server. */
-export type Info = {
-  accounts: Account[];
-  events: string[];
-  contact_statuses: string[];
-  events_kept: number;
-  bounce_categories: { category: string; description: string; diagnostic: string }[];
-  retry_schedule_ms: number[];
-  lookup_limit: string;
-  test_addresses: { address: string; effect: string }[];
-  token_required: boolean;
-  default_token?: string;
-};
+export type Info = Result<'getInfo'>;
 
 /** An action that changes or removes the state of the server. */
 export type Removal = {
