@@ -56,8 +56,8 @@ func referenceFile(root string, doc *document) map[string][]byte {
 	return map[string][]byte{"docs/reference.md": text}
 }
 
-// withoutEmptyColumns removes the columns of a table that have only a heading. If all rows have the same decision, a
-// sentence before the table replaces the column.
+// withoutEmptyColumns removes the columns of a table that have only a heading. If nearly all rows have the same
+// decision, a sentence before the table replaces the column.
 func withoutEmptyColumns(table []byte) []byte {
 	var rows [][]string
 	used := map[int]bool{}
@@ -69,9 +69,11 @@ func withoutEmptyColumns(table []byte) []byte {
 		rows = append(rows, row)
 	}
 	var out strings.Builder
-	if i := slices.Index(rows[0], " decision "); i > 0 && len(rows) > 4 && sameInColumn(rows[2:], i) {
-		fmt.Fprintf(&out, "All fields: decision%s.\n\n", strings.TrimSuffix(rows[2][i], " "))
-		used[i] = false
+	if i := slices.Index(rows[0], " decision "); i > 0 && len(rows) > 4 {
+		if text, exceptions := commonInColumn(rows[2:], i); text != "" {
+			fmt.Fprintf(&out, "All fields%s: decision %s.\n\n", exceptions, text)
+			used[i] = false
+		}
 	}
 	for _, row := range rows {
 		for i, c := range row {
@@ -84,10 +86,27 @@ func withoutEmptyColumns(table []byte) []byte {
 	return []byte(strings.ReplaceAll(out.String(), "\x00", `\|`))
 }
 
-// sameInColumn reports whether all rows have the same text in a column, and this text is not empty.
-func sameInColumn(rows [][]string, column int) bool {
-	first := rows[0][column]
-	return strings.TrimSpace(first) != "" && !slices.ContainsFunc(rows, func(row []string) bool { return row[column] != first })
+// commonInColumn returns the only text in a column, and the names of the rows without it. If the column has several
+// texts, or more than two of its rows or a third of them are empty, the text is empty.
+func commonInColumn(rows [][]string, column int) (text, exceptions string) {
+	var empty []string
+	for _, row := range rows {
+		switch cell := strings.TrimSpace(row[column]); {
+		case cell == "":
+			empty = append(empty, strings.TrimSuffix(strings.TrimSpace(row[1]), "?"))
+		case text == "" || text == cell:
+			text = cell
+		default:
+			return "", ""
+		}
+	}
+	if len(empty) > 2 || 3*len(empty) > len(rows) {
+		return "", ""
+	}
+	if len(empty) > 0 {
+		exceptions = " except " + strings.Join(empty, " and ")
+	}
+	return text, exceptions
 }
 
 // everyOneCalled returns an error that names the operations without a method in package client.
@@ -144,7 +163,7 @@ func (w writer) endpoint(op operation) endpoint {
 	}
 	for status, response := range inOrder(op.Responses.Map()) {
 		if status[0] != '2' {
-			if !w.implied(status, body != nil) {
+			if !slices.ContainsFunc(kinds, func(k kind) bool { return k.matches(op) && w.implied(status, k) }) {
 				e.Errors = append(e.Errors, status)
 			}
 			continue
@@ -177,10 +196,22 @@ func (w writer) parameter(p *openapi3.ParameterRef) row {
 	}
 }
 
-// implied reports whether all endpoints with a request body, or all without one, return a status.
-func (w writer) implied(status string, body bool) bool {
+// kind is a kind of endpoints. If all its endpoints return a status, only the table of errors shows the status.
+type kind struct {
+	name    string
+	matches func(operation) bool
+}
+
+var kinds = []kind{
+	{"all", func(op operation) bool { return op.RequestBody == nil }}, // no status is returned only without a body
+	{"with a body", func(op operation) bool { return op.RequestBody != nil }},
+	{"with an id in the path, and as listed", func(op operation) bool { return strings.Contains(op.path, "{") }},
+}
+
+// implied reports whether all endpoints of a kind return a status.
+func (w writer) implied(status string, k kind) bool {
 	return !slices.ContainsFunc(w.doc.operations, func(op operation) bool {
-		return body == (op.RequestBody != nil) && op.Responses.Value(status) == nil
+		return k.matches(op) && op.Responses.Value(status) == nil
 	})
 }
 
@@ -192,11 +223,8 @@ func (w writer) Problems() (out []problem) {
 				continue
 			}
 			p := problem{Status: status, Description: cell(*response.Value.Description), Endpoints: "as listed"}
-			if w.implied(status, true) {
-				p.Endpoints = "with a body"
-			}
-			if w.implied(status, false) {
-				p.Endpoints = "all"
+			if i := slices.IndexFunc(kinds, func(k kind) bool { return w.implied(status, k) }); i >= 0 {
+				p.Endpoints = kinds[i].name
 			}
 			example, _ := response.Value.Content["application/json"].Example.(map[string]any)
 			details, _ := example["detail"].([]any)
@@ -275,6 +303,9 @@ func (w writer) Table(name string) []section { return []section{w.section(name)}
 func (w writer) section(name string) section {
 	of := w.doc.schema(name)
 	s := section{name, strings.TrimSpace(of.Description), w.names[name], w.members(of)}
+	if slices.ContainsFunc(w.Tags(), func(t tagged) bool { return strings.TrimSpace(t.Description) == s.Description }) {
+		s.Description = "" // the section of the endpoints contains it
+	}
 	for i, m := range s.Members {
 		if strings.HasPrefix(m.Kind, "[") { // a link to the schema with this description
 			m.Description = ""

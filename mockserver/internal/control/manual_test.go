@@ -307,7 +307,7 @@ func brief(doc, name string) string {
 }
 
 // obvious lists words that explain no field.
-var obvious = strings.Fields("of the attempt contact deliveries delivery event list message request rule template webhook")
+var obvious = strings.Fields("of the that owns sent attempt campaign campaigns contact contacts deliveries delivery event events list lists message messages request requests rule template webhook workflow workflows")
 
 // plural changes the type of list items to its plural form.
 var plural = strings.NewReplacer("string, not empty", "strings, each not empty", "string with", "strings, each with", "string", "strings", "integer", "integers", "object", "objects")
