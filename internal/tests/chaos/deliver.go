@@ -123,8 +123,8 @@ func (d *delivery) percentile(p float64) time.Duration {
 	return d.took[min(int(p*float64(len(d.took))), len(d.took)-1)]
 }
 
-// tally counts how often each id of the run occurs in the lines of a file.
-func tally(text []byte, run string) (ids map[string]int) {
+// countIDs counts how often each id of the run occurs in the lines of a file.
+func countIDs(text []byte, run string) (ids map[string]int) {
 	ids = map[string]int{}
 	for line := range bytes.Lines(text) {
 		if id := string(bytes.TrimSpace(line)); len(id) == len(run)+8 && id[:len(run)] == run {

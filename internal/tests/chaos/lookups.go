@@ -31,13 +31,13 @@ const (
 	wait  = 30 * time.Second
 )
 
-// crowd is a group of processes that look up the same email repeatedly.
-type crowd struct {
+// lookupProcesses is a group of processes that look up the same email repeatedly.
+type lookupProcesses struct {
 	*platform
 	members []*process
 }
 
-func gather(ctx context.Context, env *environment, processes, goroutines int) *crowd {
+func startLookupProcesses(ctx context.Context, env *environment, processes, goroutines int) *lookupProcesses {
 	p := newPlatform(ctx)
 	with := make([]settings, processes)
 	for i := range with {
@@ -45,7 +45,7 @@ func gather(ctx context.Context, env *environment, processes, goroutines int) *c
 			Name: fmt.Sprint("process-", i), Redis: env.rdb.Addr, Platform: p.srv.URL, Token: p.mock.Token(), Email: p.email, Goroutines: goroutines,
 		}
 	}
-	c := &crowd{p, env.spawn("looker", with...)}
+	c := &lookupProcesses{p, env.spawn("lookup", with...)}
 	for _, m := range c.members {
 		must.Get(fmt.Fprintln(m.stdin, "go"))
 	}
@@ -53,7 +53,7 @@ func gather(ctx context.Context, env *environment, processes, goroutines int) *c
 }
 
 // failures ends the processes and returns the number of failed lookups.
-func (c *crowd) failures() (failed int) {
+func (c *lookupProcesses) failures() (failed int) {
 	for _, m := range c.members {
 		must.OK(m.stdin.Close())
 	}
@@ -63,10 +63,10 @@ func (c *crowd) failures() (failed int) {
 	return failed
 }
 
-// turns measures the lookups of three processes that share the platform's rate limit.
-func turns(ctx context.Context, env *environment) []figure {
+// sharedLookupLimit measures the lookups of three processes that share the platform's rate limit.
+func sharedLookupLimit(ctx context.Context, env *environment) []figure {
 	n := env.pick(24, 500)
-	c := gather(ctx, env, 3, env.pick(4, 8))
+	c := startLookupProcesses(ctx, env, 3, env.pick(4, 8))
 	defer c.close()
 	defer env.end() // ends the processes during their lookups
 	before := scripts(ctx, env)
@@ -89,7 +89,7 @@ func turns(ctx context.Context, env *environment) []figure {
 		{name: "rejected by the platform", value: float64(rejected), bound: equal},
 		{name: "shortest gap at the platform", value: shortest.Seconds(), unit: "s", bound: atLeast, limit: 1},
 		{name: "a lookup takes", value: at[n-1].at.Sub(at[0].at).Seconds() / float64(n-1), unit: "s", bound: atMost, limit: 1.02, speed: true},
-		{name: "calls of Redis a turn", value: float64(after-before) / float64(n), bound: atMost, limit: 5, speed: true},
+		{name: "calls of Redis per lookup", value: float64(after-before) / float64(n), bound: atMost, limit: 5, speed: true},
 		{name: "most of a process to the least", value: float64(slices.Max(counts)) / float64(slices.Min(counts)), bound: atMost, limit: 1.05, speed: true},
 	}
 }
@@ -120,7 +120,7 @@ func killedHolder(ctx context.Context, env *environment) []figure {
 }
 
 func killHolder(ctx context.Context, env *environment) (took time.Duration) {
-	c := gather(ctx, env, 3, 2)
+	c := startLookupProcesses(ctx, env, 3, 2)
 	defer c.close()
 	defer env.end()
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -141,7 +141,7 @@ func killHolder(ctx context.Context, env *environment) (took time.Duration) {
 
 // redisRestarts kills Redis while processes look up emails. Redis restarts after two seconds without its data.
 func redisRestarts(ctx context.Context, env *environment) []figure {
-	c := gather(ctx, env, 3, 2)
+	c := startLookupProcesses(ctx, env, 3, 2)
 	defer c.close()
 	rounds := env.pick(1, 5)
 	for range rounds {
@@ -161,8 +161,8 @@ func redisRestarts(ctx context.Context, env *environment) []figure {
 	}
 }
 
-// looker looks up an email from the line "go" until the input ends. Then it prints the number of failed lookups.
-func looker(with settings) {
+// lookupLoop looks up an email from the line "go" until the input ends. Then it prints the number of failed lookups.
+func lookupLoop(with settings) {
 	logging.Disable()
 	rdb := redis.NewClient(&redis.Options{Addr: with.Redis})
 	defer func() { _ = rdb.Close() }()

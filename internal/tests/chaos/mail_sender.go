@@ -31,7 +31,7 @@ func sender(with settings) {
 	defer stop()
 	e := openEngine(ctx, with)
 	names := mailroom.DefaultEvents()
-	room := must.Get(mailroom.New(newClient(with), skewed{e.store, with.Skew}, mailroom.Options{
+	room := must.Get(mailroom.New(newClient(with), skewedClockStore{e.store, with.Skew}, mailroom.Options{
 		URL: "http://" + hosts()[max(with.Release-1, 0)] + "/hook", Events: names[:len(names)-max(with.Release-1, 0)],
 		SendTimeout: 2 * time.Second, Pause: with.Pause, Workers: 8, External: with.Store == onRiver,
 		OnNotice: e.record, Logger: slog.New(slog.DiscardHandler),

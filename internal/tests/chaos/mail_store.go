@@ -81,23 +81,23 @@ func createTables(ctx context.Context, db *sql.DB, with settings) {
 	must.Get(db.ExecContext(ctx, "TRUNCATE notices, emailplatform_items"))
 }
 
-// skewed is the store of a process whose clock is wrong. The times that this process stores and reads differ from the
+// skewedClockStore is the store of a process whose clock is wrong. The times that this process stores and reads differ from the
 // times of the other processes.
-type skewed struct {
+type skewedClockStore struct {
 	mailroom.Store
 	by time.Duration
 }
 
-func (s skewed) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {
-	return s.Store.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error { return fn(ctx, skewedTx{tx, s.by}) })
+func (s skewedClockStore) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {
+	return s.Store.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error { return fn(ctx, skewedClockTx{tx, s.by}) })
 }
 
-type skewedTx struct {
+type skewedClockTx struct {
 	mailroom.Tx
 	by time.Duration
 }
 
-func (skewedTx) move(by time.Duration, items ...mailroom.Item) []mailroom.Item {
+func (skewedClockTx) move(by time.Duration, items ...mailroom.Item) []mailroom.Item {
 	for i := range items {
 		if !items[i].Due.IsZero() {
 			items[i].Due = items[i].Due.Add(by)
@@ -106,20 +106,20 @@ func (skewedTx) move(by time.Duration, items ...mailroom.Item) []mailroom.Item {
 	return items
 }
 
-func (tx skewedTx) Get(ctx context.Context, kind, key string) (mailroom.Item, bool, error) {
+func (tx skewedClockTx) Get(ctx context.Context, kind, key string) (mailroom.Item, bool, error) {
 	it, found, err := tx.Tx.Get(ctx, kind, key)
 	return tx.move(-tx.by, it)[0], found, err
 }
 
-func (tx skewedTx) Due(ctx context.Context, kind string, now time.Time, limit int) ([]mailroom.Item, error) {
+func (tx skewedClockTx) Due(ctx context.Context, kind string, now time.Time, limit int) ([]mailroom.Item, error) {
 	items, err := tx.Tx.Due(ctx, kind, now.Add(tx.by), limit)
 	return tx.move(-tx.by, items...), err
 }
 
-func (tx skewedTx) Insert(ctx context.Context, it mailroom.Item) (bool, error) {
+func (tx skewedClockTx) Insert(ctx context.Context, it mailroom.Item) (bool, error) {
 	return tx.Tx.Insert(ctx, tx.move(tx.by, it)[0])
 }
 
-func (tx skewedTx) Put(ctx context.Context, it mailroom.Item) error {
+func (tx skewedClockTx) Put(ctx context.Context, it mailroom.Item) error {
 	return tx.Tx.Put(ctx, tx.move(tx.by, it)[0])
 }

@@ -30,7 +30,7 @@ import (
 
 func main() {
 	runChild()
-	short := flag.Bool("short", false, "less of everything, and judge no speed that a busy machine spoils")
+	short := flag.Bool("short", false, "less of everything, and check no speed that a busy machine spoils")
 	only := flag.String("only", "", "run the groups whose name begins with this")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -42,8 +42,8 @@ func main() {
 type settings struct {
 	Redis, Postgres, NATS string // addresses of servers
 	Platform, Token       string // base URL and access token of a mock server
-	Name, Email           string // looker: its name in the User-Agent, the id of the email
-	Goroutines            int    // looker: number of concurrent lookups
+	Name, Email           string // lookup: its name in the User-Agent, the id of the email
+	Goroutines            int    // lookup: number of concurrent lookups
 	Pause                 time.Duration
 	Addr                  string        // replica, nats: the address that it listens on
 	Dir                   string        // nats: the directory of the streams
@@ -59,7 +59,7 @@ type settings struct {
 
 // children are the programs that chaos runs in child processes of its own binary.
 var children = map[string]func(settings){
-	"looker":  looker,
+	"lookup":  lookupLoop,
 	"nats":    natsServer,
 	"replica": replica,
 	"sender":  sender,
@@ -109,7 +109,7 @@ var groups = []struct {
 	name string
 	run  func(context.Context, *environment) []figure
 }{
-	{"lookups: turns", turns},
+	{"lookups: shared limit", sharedLookupLimit},
 	{"lookups: a process is killed that has the turn", killedHolder},
 	{"lookups: Redis is killed and comes back empty", redisRestarts},
 	{"events: replicas are killed, pgstore", killedReplicas("pg")},
@@ -172,7 +172,7 @@ type figure struct {
 	unit  string
 	bound string // equal, atMost, atLeast, or "" for no target
 	limit float64
-	// speed marks a figure that depends on other load on the machine, so the short form does not judge it.
+	// speed marks a figure that depends on other load on the machine, so the short form does not check it.
 	speed bool
 }
 
@@ -217,7 +217,7 @@ func report(figures []figure, short bool) (missed int) {
 		case f.met():
 			verdict = "met"
 		case short && f.speed:
-			verdict = "not judged in the short form"
+			verdict = "not checked in the short form"
 		default:
 			verdict = "MISSED"
 			missed++

@@ -42,9 +42,9 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-func TestTally(t *testing.T) {
+func TestCountIDs(t *testing.T) {
 	text := []byte("run-0000001\nrun-0000001\nrun-0000002\nother-0000001\nrun-00000")
-	got := tally(text, "run")
+	got := countIDs(text, "run")
 	if len(got) != 2 || got["run-0000001"] != 2 || got["run-0000002"] != 1 {
 		t.Errorf("got %v", got)
 	}

@@ -47,8 +47,8 @@ func restartOne(_ context.Context, replicas []*process) {
 	replicas[rand.N(len(replicas))].restart() //nolint:gosec // not a secret
 }
 
-// siege delivers events while processes are killed, and counts the results.
-type siege struct {
+// killRun delivers events while processes are killed, and counts the results.
+type killRun struct {
 	store  string
 	events int
 	kills  int
@@ -56,7 +56,7 @@ type siege struct {
 	rows   bool // the effects are in the store's transaction
 }
 
-func (g siege) run(ctx context.Context, env *environment) []figure {
+func (g killRun) run(ctx context.Context, env *environment) []figure {
 	defer env.end()
 	emptyTables(ctx, env)
 	run := fmt.Sprintf("%s%d", g.store, time.Now().UnixNano())
@@ -64,8 +64,8 @@ func (g siege) run(ctx context.Context, env *environment) []figure {
 	r := receive(env, 3, settings{Store: g.store, File: file, Work: 10 * time.Millisecond, Lease: 2 * time.Second})
 	d := newDelivery(run, g.events, r)
 	d.twice = true
-	g.attack(ctx, d, r)
-	return g.count(ctx, env, file, d)
+	g.deliverAndKill(ctx, d, r)
+	return g.countResults(ctx, env, file, d)
 }
 
 // emptyTables creates the tables of the store and of the effects, and deletes all effects.
@@ -77,8 +77,8 @@ func emptyTables(ctx context.Context, env *environment) {
 	}
 }
 
-// attack delivers the events and kills processes at equal intervals of delivered events.
-func (g siege) attack(ctx context.Context, d *delivery, replicas []*process) {
+// deliverAndKill delivers the events and kills processes at equal intervals of delivered events.
+func (g killRun) deliverAndKill(ctx context.Context, d *delivery, replicas []*process) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	every := g.events / (g.kills + 1)
@@ -93,8 +93,8 @@ func (g siege) attack(ctx context.Context, d *delivery, replicas []*process) {
 	}))
 }
 
-func (g siege) count(ctx context.Context, env *environment, file string, d *delivery) []figure {
-	calls, twice := tally(must.Get(os.ReadFile(file)), d.run), 0
+func (g killRun) countResults(ctx context.Context, env *environment, file string, d *delivery) []figure {
+	calls, twice := countIDs(must.Get(os.ReadFile(file)), d.run), 0
 	for _, n := range calls {
 		if n > 1 {
 			twice++
@@ -121,7 +121,7 @@ func (g siege) count(ctx context.Context, env *environment, file string, d *deli
 
 func killedReplicas(store string) func(context.Context, *environment) []figure {
 	return func(ctx context.Context, env *environment) []figure {
-		return siege{store, env.pick(1400, 14_000), env.pick(5, 50), restartOne, store != "redis"}.run(ctx, env)
+		return killRun{store, env.pick(1400, 14_000), env.pick(5, 50), restartOne, store != "redis"}.run(ctx, env)
 	}
 }
 
@@ -135,7 +135,7 @@ func killedRedis(ctx context.Context, env *environment) []figure {
 
 func killedServer(ctx context.Context, env *environment, store string, server *servers.Server) []figure {
 	restart := func(ctx context.Context, _ []*process) { must.OK(errors.Join(server.Kill(), server.Start(ctx))) }
-	return siege{store, env.pick(1400, 14_000), env.pick(1, 5), restart, store != "redis"}.run(ctx, env)
+	return killRun{store, env.pick(1400, 14_000), env.pick(1, 5), restart, store != "redis"}.run(ctx, env)
 }
 
 const (
@@ -202,7 +202,7 @@ func replica(with settings) {
 		handle := func(context.Context, *events.Event) error { return nil }
 		switch {
 		case with.File != "":
-			handle = logged(with.File, with.Work, s.write)
+			handle = loggingHandler(with.File, with.Work, s.write)
 		case with.Rows:
 			handle = func(ctx context.Context, e *events.Event) error { return s.write(ctx, e.ID) }
 		}
@@ -213,8 +213,8 @@ func replica(with settings) {
 	must.OK(http.Serve(listener, h)) //nolint:gosec // no timeouts, because only this program connects
 }
 
-// logged returns a handler that appends a line to file and then writes a row.
-func logged(file string, work time.Duration, write func(context.Context, string) error) func(context.Context, *events.Event) error {
+// loggingHandler returns a handler that appends a line to file and then writes a row.
+func loggingHandler(file string, work time.Duration, write func(context.Context, string) error) func(context.Context, *events.Event) error {
 	out := must.Get(os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600))
 	return func(ctx context.Context, e *events.Event) error {
 		time.Sleep(work / 2)

@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/internal/tools/must"
 )
 
-// contender is a receiver in a speed comparison.
-type contender struct {
+// candidate is a receiver in a speed comparison.
+type candidate struct {
 	name  string
 	with  settings
 	least float64 // minimum events per second; 0 means no minimum
@@ -20,8 +20,8 @@ type contender struct {
 }
 
 // The handlers do nothing, so only the stores limit the speed. The short form checks only the speed relative to
-// memory, because other load slows all contenders equally.
-var contenders = []contender{
+// memory, because other load slows all candidates equally.
+var candidates = []candidate{
 	{name: "memory", with: settings{Store: "memory"}},
 	{name: "redisstore", with: settings{Store: "redis"}, least: 4000, share: 0.1},
 	{name: "pgstore", with: settings{Store: "pg"}, least: 2000, share: 0.05},
@@ -30,13 +30,13 @@ var contenders = []contender{
 }
 
 func oneReplica(ctx context.Context, env *environment) []figure {
-	return race(ctx, env, contenders, env.pick(3, 5), env.pick(1500, 6000))
+	return compareSpeed(ctx, env, candidates, env.pick(3, 5), env.pick(1500, 6000))
 }
 
-// inStream compares a stream with stores that process events before the response. The durability differs: by default,
+// streamCandidates compares a stream with stores that process events before the response. The durability differs: by default,
 // a NATS server syncs its files every 2 minutes, but PostgreSQL syncs each commit. The worker writes a row for each
 // event.
-var inStream = []contender{
+var streamCandidates = []candidate{
 	{name: "redisstore", with: settings{Store: "redis"}},
 	{name: "pgstore", with: settings{Store: "pg"}},
 	{name: "pgstore and a row", with: settings{Store: "pg", Rows: true}},
@@ -50,21 +50,21 @@ func streamThroughput(ctx context.Context, env *environment) []figure {
 	if env.short {
 		return nil
 	}
-	return race(ctx, env, inStream, 3, 6000)
+	return compareSpeed(ctx, env, streamCandidates, 3, 6000)
 }
 
-// race runs the contenders in turn and keeps the best round of each, because other load only slows a round.
-func race(ctx context.Context, env *environment, all []contender, rounds, events int) []figure {
+// compareSpeed runs the candidates in turn and keeps the best round of each, because other load only slows a round.
+func compareSpeed(ctx context.Context, env *environment, all []candidate, rounds, events int) []figure {
 	emptyTables(ctx, env)
-	best := make([]heat, len(all))
+	best := make([]roundResult, len(all))
 	for round := range rounds {
 		for i, c := range all {
-			var h heat
-			if err := must.Run(func() { h = c.run(ctx, env, fmt.Sprint(round), events) }); err != nil {
+			var r roundResult
+			if err := must.Run(func() { r = c.run(ctx, env, fmt.Sprint(round), events) }); err != nil {
 				must.Failf("%s: %w", c.name, err)
 			}
-			if h.rate > best[i].rate {
-				best[i] = h
+			if r.rate > best[i].rate {
+				best[i] = r
 			}
 		}
 	}
@@ -84,12 +84,12 @@ func race(ctx context.Context, env *environment, all []contender, rounds, events
 	return figures
 }
 
-type heat struct {
+type roundResult struct {
 	rate     float64
 	p50, p99 time.Duration
 }
 
-func (c contender) run(ctx context.Context, env *environment, round string, events int) heat {
+func (c candidate) run(ctx context.Context, env *environment, round string, events int) roundResult {
 	defer env.end()
 	processed := func(context.Context) {}
 	if c.stream {
@@ -108,5 +108,5 @@ func (c contender) run(ctx context.Context, env *environment, round string, even
 	start := time.Now()
 	must.OK(d.all(ctx, nil))
 	processed(ctx)
-	return heat{float64(events) / time.Since(start).Seconds(), d.percentile(0.5), d.percentile(0.99)}
+	return roundResult{float64(events) / time.Since(start).Seconds(), d.percentile(0.5), d.percentile(0.99)}
 }

@@ -56,7 +56,7 @@ func worker(with settings) {
 	s := open(ctx, with)
 	handle := func(ctx context.Context, e *events.Event) error { return s.write(ctx, e.ID) }
 	if with.File != "" {
-		handle = logged(with.File, with.Work, s.write)
+		handle = loggingHandler(with.File, with.Work, s.write)
 	}
 	js := openStream(ctx, with.NATS)
 	for { // as a supervisor restarts a worker
@@ -126,16 +126,16 @@ func killedStream(ctx context.Context, env *environment) []figure {
 	st.work(3, settings{File: file, Work: 10 * time.Millisecond})
 	r := receive(env, 3, settings{NATS: st.url})
 	killed := make([]int, 3)
-	g := siege{"stream", events, kills, func(ctx context.Context, replicas []*process) {
+	g := killRun{"stream", events, kills, func(ctx context.Context, replicas []*process) {
 		turn := (killed[0] + killed[1] + killed[2]) % 3
 		killed[turn]++
 		restartOne(ctx, [][]*process{replicas, st.workers, {st.nats}}[turn])
 	}, true}
 	d := newDelivery(run, events, r)
 	d.twice = true
-	g.attack(ctx, d, r)
+	g.deliverAndKill(ctx, d, r)
 	st.processed(ctx)
-	return append(g.count(ctx, env, file, d), figure{name: "receivers killed", value: float64(killed[0])},
+	return append(g.countResults(ctx, env, file, d), figure{name: "receivers killed", value: float64(killed[0])},
 		figure{name: "workers killed", value: float64(killed[1])},
 		figure{name: "NATS server killed", value: float64(killed[2])})
 }

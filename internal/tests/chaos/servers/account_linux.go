@@ -27,7 +27,7 @@ func unprivileged() *account {
 	return nil
 }
 
-func give(dir string, to *account) error {
+func changeOwner(dir string, to *account) error {
 	if to == nil {
 		return nil
 	}
@@ -35,9 +35,9 @@ func give(dir string, to *account) error {
 }
 
 // Bind makes the kernel kill the process when this process ends, even after kill -9.
-func Bind(cmd *exec.Cmd) { own(cmd, nil) }
+func Bind(cmd *exec.Cmd) { runAs(cmd, nil) }
 
-// own makes the process run as another user and end with this process.
-func own(cmd *exec.Cmd, as *account) {
+// runAs makes the process run as another user and end with this process.
+func runAs(cmd *exec.Cmd, as *account) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Credential: as}
 }

@@ -9,9 +9,9 @@ type account struct{}
 
 func unprivileged() *account { return nil }
 
-func give(string, *account) error { return nil }
+func changeOwner(string, *account) error { return nil }
 
 // Bind does nothing on this system.
 func Bind(*exec.Cmd) {}
 
-func own(*exec.Cmd, *account) {}
+func runAs(*exec.Cmd, *account) {}

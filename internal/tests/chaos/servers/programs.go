@@ -28,7 +28,7 @@ func StartPostgres(ctx context.Context) (s *Server, err error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(s.program), "initdb"), //nolint:gosec // our own program
 		"-D", data, "-U", "postgres", "-E", "UTF8", "--locale=C", "-A", "trust", "--no-sync")
 	cmd.Dir = s.dir
-	own(cmd, s.as)
+	runAs(cmd, s.as)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		s.try(fmt.Errorf("initdb: %w\n%s", err, output))
 	}

@@ -23,8 +23,8 @@ import (
 	"example.com/emailplatform/internal/tools/must"
 )
 
-// patience is the time limit for a start, which after a kill includes the recovery of PostgreSQL.
-const patience = time.Minute
+// startTimeout is the time limit for a start, which after a kill includes the recovery of PostgreSQL.
+const startTimeout = time.Minute
 
 // Server is a program that listens on a port. It is not safe for concurrent use.
 type Server struct {
@@ -43,7 +43,7 @@ type Server struct {
 // Start starts the server if it is not running, and returns when it responds. After
 // Kill, it uses the same port and the same data.
 func (s *Server) Start(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
 		if !s.running() {
@@ -73,8 +73,8 @@ func (s *Server) launch() error {
 	// because PostgreSQL's children may write to its directory after the server has ended.
 	output := struct{ io.Writer }{log}
 	cmd := exec.Command(s.program, s.args...) //nolint:gosec,noctx // our own programs, which Close ends
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = s.dir, output, output, patience
-	own(cmd, s.as)
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = s.dir, output, output, startTimeout
+	runAs(cmd, s.as)
 	if err := cmd.Start(); err != nil {
 		return errors.Join(err, log.Close())
 	}
@@ -122,7 +122,7 @@ func newServer(name string) *Server {
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	defer func() { _ = l.Close() }()
 	s := &Server{Addr: l.Addr().String(), program: program, as: as, dir: must.Get(os.MkdirTemp("", name+"-"))}
-	s.try(give(s.dir, as))
+	s.try(changeOwner(s.dir, as))
 	return s
 }
 
