@@ -2,6 +2,7 @@ package contract
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -165,6 +166,22 @@ func TestOneOfTwo(t *testing.T) {
 	for body, valid := range map[string]bool{`"a"`: false, `null`: true, `1`: false} {
 		if err := s.validate([]byte(body)); (err == nil) != valid {
 			t.Errorf("%s: got %v", body, err)
+		}
+	}
+}
+
+// The platform would treat an optional id of 0 as omitted, so 0 is an error.
+func TestZeroIDs(t *testing.T) {
+	for operation, body := range map[string]string{
+		"POST /v2/emails": `{"email":"a@example.org","sender":{"email":"s@example.org"},"list_id":0,"content":{"subject":"S","template_id":0}}`,
+		"POST /emails":    `{"email":"a@example.org","sender":{"email":"s@example.org"},"content":{"template_id":0,"text":"T"}}`,
+		"POST /campaigns": `{"name":"C","list_id":0,"content":{"template_id":0}}`,
+		"POST /workflows": `{"name":"W","list_id":1,"trigger":"subscribed","sender":{"email":"s@example.org"},"content":{"template_id":0,"text":"T"}}`,
+	} {
+		_, err := Operations()[operation].ValidateRequest(nil, []byte(body), false)
+		var invalid *apierror.Error
+		if !errors.As(err, &invalid) || len(invalid.Details) != strings.Count(body, ":0") {
+			t.Errorf("%s: got %v, want an error for each 0", operation, err)
 		}
 	}
 }

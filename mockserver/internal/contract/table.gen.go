@@ -138,7 +138,7 @@ func table() document {
 	schemaEmailType := &Schema{Kind: String, Enum: []string{"marketing", "transactional"}}
 	schemaEmailContent := &Schema{Kind: Object, Properties: []Property{
 		{Name: "subject", Required: true, Schema: &Schema{Kind: String}},
-		{Name: "template_id", Schema: &Schema{Kind: Integer, Min: math.MinInt64}},
+		{Name: "template_id", Schema: &Schema{Kind: Integer, Min: 1}},
 		{Name: "html", Schema: &Schema{Kind: String}},
 		{Name: "text", Schema: &Schema{Kind: String}},
 		{Name: "type", Schema: schemaEmailType},
@@ -148,7 +148,7 @@ func table() document {
 		{Name: "sender", Required: true, Schema: schemaSender},
 		{Name: "content", Required: true, Schema: schemaEmailContent},
 		{Name: "custom_attributes", Schema: &Schema{Kind: Object, Values: &Schema{Kind: String}}},
-		{Name: "list_id", Schema: &Schema{Kind: Integer, Min: math.MinInt64}},
+		{Name: "list_id", Schema: &Schema{Kind: Integer, Min: 1}},
 	}}
 	schemaSubmittedEmail := &Schema{Kind: Object, Properties: []Property{
 		{Name: "id", Required: true, Schema: &Schema{Kind: String}},
@@ -184,7 +184,7 @@ func table() document {
 	}}
 	schemaMessageContent := &Schema{Kind: Object, Properties: []Property{
 		{Name: "subject", Schema: &Schema{Kind: String}},
-		{Name: "template_id", Schema: &Schema{Kind: Integer, Min: math.MinInt64}},
+		{Name: "template_id", Schema: &Schema{Kind: Integer, Min: 1}},
 		{Name: "html", Schema: &Schema{Kind: String}},
 		{Name: "text", Schema: &Schema{Kind: String}},
 	}}
@@ -204,7 +204,7 @@ func table() document {
 	}}
 	schemaCampaignCreate := &Schema{Kind: Object, Properties: []Property{
 		{Name: "name", Required: true, Schema: &Schema{Kind: String, Min: 1}},
-		{Name: "list_id", Schema: &Schema{Kind: Integer, Min: math.MinInt64}},
+		{Name: "list_id", Schema: &Schema{Kind: Integer, Min: 1}},
 		{Name: "sender", Schema: schemaSender},
 		{Name: "content", Schema: schemaMessageContent},
 	}}
