@@ -272,7 +272,7 @@ func (d *Dispatcher) startLocked(q *queue) {
 			return
 		}
 		if at.After(now) {
-			q.alarm = d.Clock.At(at, fmt.Sprintf("delivery to webhook %d (%s)", q.hook.ID, q.hook.URL), func() {
+			q.alarm = d.Clock.At(at, fmt.Sprintf("delivery to webhook %d (%s)", q.hook.ID, q.hook.redactedURL()), func() {
 				d.mu.Lock()
 				defer d.mu.Unlock()
 				d.startLocked(q)
@@ -392,7 +392,7 @@ func (d *Dispatcher) Next(account int64) (wait time.Duration, what string) {
 		w, ok := q.untilDue(now)
 		if ok && (account == 0 || q.hook.AccountID == account) && q.delivering == 0 && (what == "" || w < wait) {
 			wait = w
-			what = fmt.Sprintf("%d deliveries to webhook %d (%s)", len(q.ready)+len(q.scheduled), q.hook.ID, q.hook.URL)
+			what = fmt.Sprintf("%d deliveries to webhook %d (%s)", len(q.ready)+len(q.scheduled), q.hook.ID, q.hook.redactedURL())
 		}
 	}
 	return wait, what

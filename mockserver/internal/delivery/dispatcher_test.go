@@ -144,6 +144,29 @@ func TestSendTo(t *testing.T) {
 	})
 }
 
+// The user and the password in a URL are sent as basic authentication, and errors do not contain the password.
+func TestPasswordInURL(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sent string
+		d := dispatcherTo(t, func(w http.ResponseWriter, r *http.Request) {
+			user, password, _ := r.BasicAuth()
+			sent = user + " " + password
+			w.WriteHeader(http.StatusInternalServerError)
+		})
+		private := hook
+		private.URL = "http://user:word@receiver.example/"
+		d.Open(private)
+		_, err := d.Send(private.Name(), []byte("{}"))
+		require.NoError(t, err)
+		synctest.Wait()
+		assert.Equal(t, "user word", sent)
+		_, what := d.Next(0)
+		for _, text := range []string{what, d.Clock.View().Next.What} {
+			assert.Contains(t, text, "(http://user:xxxxx@receiver.example/)")
+		}
+	})
+}
+
 // A delivery without a queue still has a record.
 func TestRecordWithoutQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

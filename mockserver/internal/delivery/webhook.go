@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"cmp"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -23,6 +24,15 @@ type Webhook struct {
 
 // Name returns the id in the format of the API, a decimal string.
 func (h *Webhook) Name() string { return strconv.FormatInt(h.ID, 10) }
+
+// redactedURL returns the URL without its password, for errors.
+func (h *Webhook) redactedURL() string {
+	to, err := url.Parse(h.URL)
+	if err != nil {
+		return "" // never, because the URL has been validated
+	}
+	return to.Redacted()
+}
 
 func (h *Webhook) period() time.Duration {
 	periods := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "day": 24 * time.Hour}

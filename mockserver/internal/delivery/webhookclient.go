@@ -77,6 +77,10 @@ func (c *webhookClient) post(
 		return 0, "", err.Error()
 	}
 	req.Header = header
+	if user := req.URL.User; user != nil { // http.Client does the same, but a transport ignores it
+		password, _ := user.Password()
+		req.SetBasicAuth(user.Username(), password)
+	}
 	var via http.RoundTripper = c.network
 	if handler := c.handler(req.URL); handler != nil {
 		via = inprocess.Transport{Handler: handler}
