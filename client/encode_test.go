@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -89,5 +91,68 @@ func TestBodiesAreStored(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(text, stored.Interface()))
 		assert.Equal(t, body.Interface(), stored.Interface())
+	}
+}
+
+// randomFields sets all required fields and some optional fields of a value to random values.
+type randomFields struct {
+	*rand.Rand
+
+	all  bool   // no field is zero
+	more string // an additional text
+}
+
+func (r randomFields) text() string {
+	some := []string{
+		"a", "é", "<b>", "&", "\"", "\\", "/", "\n", "\x00", "\x1f", "\x7f", "\u2028", "\u2029", "\ufffd", "\U0010ffff", "😀", "long enough for eight",
+		"null", `\ufffd`, "\b", "\f", "\t", "\r", "Müller", "<!-- {{name}} -->", r.more,
+	}
+	s := ""
+	for r.all && s == "" || r.IntN(6) > 0 {
+		s += some[r.IntN(len(some))]
+	}
+	return s
+}
+
+func (r randomFields) fill(v reflect.Value) {
+	switch to := v.Addr().Interface().(type) {
+	case *Nullable[string]:
+		*to = []Nullable[string]{Null[string](), Value(""), Value(r.text())}[r.IntN(3)]
+		return
+	case *Secret:
+		*to = NewSecret("text")
+		return
+	case *time.Time:
+		*to = time.Unix(1+r.Int64N(1e6), 0).UTC()
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(r.text())
+	case reflect.Int64, reflect.Int:
+		v.SetInt([]int64{1, -1, 1 + r.Int64N(math.MaxInt64), math.MinInt64}[r.IntN(4)])
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		r.fill(v.Elem())
+	case reflect.Slice:
+		n := r.IntN(3)
+		if r.all {
+			n = 2
+		}
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := range n {
+			r.fill(v.Index(i))
+		}
+	case reflect.Struct:
+		for field, member := range v.Fields() {
+			optional := strings.HasSuffix(field.Tag.Get("json"), ",omitzero")
+			if r.all || !optional || r.IntN(2) == 0 {
+				r.fill(member)
+			}
+		}
+	default:
+		panic("no random value for " + v.Type().String())
 	}
 }

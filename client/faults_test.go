@@ -147,7 +147,7 @@ func mayPass(op operation, f fault, err error) bool {
 
 // effect calls op with c. It returns the number of records that op created, or of emails that it sent.
 func effect(p *platform, c *Client, rec *records, op operation) (done int, err error) {
-	ctx := p.t.Context()
+	ctx := p.Context()
 	count := func() int {
 		if op.count == nil {
 			return 0

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"strings"
 	"testing"
@@ -176,6 +177,21 @@ func TestImportJob(t *testing.T) {
 		_, err := c.Contacts.ImportBatch(t.Context(), 1, ImportBatch{Contacts: []ImportContact{{Email: "a@x"}}})
 		if !errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, ErrInvalidResponse) || (requests == 1) != once {
 			t.Errorf("%s: %v after %d requests", body, err, requests)
+		}
+	}
+}
+
+// numbered yields n contacts. Every bad-th contact has an invalid address.
+func numbered(n, bad int) iter.Seq2[ImportContact, error] {
+	return func(yield func(ImportContact, error) bool) {
+		for i := range n {
+			c := ImportContact{Email: fmt.Sprintf("c%d@example.com", i), Line: i + 2}
+			if bad > 0 && i%bad == bad-1 {
+				c.Email = fmt.Sprintf("bad%d", i)
+			}
+			if !yield(c, nil) {
+				return
+			}
 		}
 	}
 }

@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"errors"
+	"net/http"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,4 +115,35 @@ func TestLimiterKeys(t *testing.T) {
 			t.Errorf("%d keys are kept, want only the last key", len(l.slots))
 		}
 	})
+}
+
+// lookupServer rejects a lookup that arrives less than a second after an accepted one.
+type lookupServer struct {
+	latency time.Duration
+
+	mu       sync.Mutex
+	accepted time.Time
+	lookups  int
+	rejected int
+}
+
+func (s *lookupServer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	time.Sleep(s.latency / 2)
+	defer time.Sleep(s.latency / 2)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := r.URL.Path[len("/v2/emails/"):]
+	if now := time.Now(); now.Sub(s.accepted) < time.Second {
+		s.rejected++
+		return respond(429, "", "Retry-After", "1"), nil
+	}
+	s.accepted = time.Now()
+	s.lookups++
+	if id == "gone" {
+		return respond(404, ""), nil
+	}
+	return respond(200, `{"id":"`+id+`","status":"delivered"}`), nil
 }

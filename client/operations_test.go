@@ -56,10 +56,10 @@ const pagination = `"pagination":{"page":1,"per_page":50,"count":1,"cursor":{"pr
 func page() Pagination { return Pagination{Page: 1, PerPage: 50, Count: 1} }
 
 func size[T any](p *platform, all iter.Seq2[T, error]) int {
-	p.t.Helper()
+	p.Helper()
 	n := 0
 	for _, err := range all {
-		require.NoError(p.t, err)
+		require.NoError(p, err)
 		n++
 	}
 	return n
@@ -67,8 +67,8 @@ func size[T any](p *platform, all iter.Seq2[T, error]) int {
 
 // outbox returns the number of emails to ann@example.com.
 func outbox(e env) int {
-	e.p.t.Helper()
-	require.NoError(e.p.t, e.p.Wait(e.ctx))
+	e.p.Helper()
+	require.NoError(e.p, e.p.Wait(e.ctx))
 	return len(e.p.OutboxTo("ann@example.com"))
 }
 

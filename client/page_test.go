@@ -1,7 +1,9 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -421,4 +423,97 @@ func TestFindNotFound(t *testing.T) {
 		}
 		assert.ErrorIs(t, last(c.Contacts.Find(t.Context(), 99, "ann@example.com")), ErrNotFound, "a list that does not exist")
 	})
+}
+
+type tagPages struct {
+	pages   [][]string // page n is pages[n-1]; later pages are empty
+	perPage int64      // per_page of the response; 0 is like a missing value
+	count   int64
+	counts  []int64 // count of each page; overrides count
+	page    func(asked int64) int64
+	silent  bool  // the response contains no page number
+	fail    int64 // number of the page with the status failWith, by default 403
+
+	failWith int
+
+	mu    sync.Mutex
+	asked []int64
+}
+
+func (p *tagPages) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	n := int64(1)
+	if s := r.URL.Query().Get("page"); s != "" {
+		n, _ = strconv.ParseInt(s, 10, 64)
+	}
+	p.mu.Lock()
+	p.asked = append(p.asked, n)
+	p.mu.Unlock()
+	if n == p.fail {
+		return respond(cmp.Or(p.failWith, 403), ""), nil
+	}
+	if p.page != nil {
+		n = p.page(n)
+	}
+	out := TagPage{Data: []Tag{}, Pagination: Pagination{Page: n, PerPage: p.perPage, Count: p.count}}
+	if p.silent {
+		out.Pagination.Page = 0
+	}
+	if n >= 1 && n <= int64(len(p.counts)) {
+		out.Pagination.Count = p.counts[n-1]
+	}
+	if n >= 1 && n <= int64(len(p.pages)) {
+		for _, name := range p.pages[n-1] {
+			out.Data = append(out.Data, Tag{Name: name})
+		}
+	}
+	b, err := json.Marshal(out)
+	return respond(200, string(b)), err
+}
+
+// collect returns the names that Tags.All yields and the error at its end.
+func collect(t testing.TB, c *Client, params ListTagsParams, opts ...IterOption) (names []string, err error) {
+	t.Helper()
+	for tag, e := range c.Tags.All(t.Context(), params, opts...) {
+		assert.NoError(t, err, "the iterator continues after an error")
+		if err = e; err == nil {
+			names = append(names, tag.Name)
+		}
+	}
+	return names, err
+}
+
+// pagesOf returns pages of the given sizes with different items.
+func pagesOf(sizes ...int) [][]string {
+	pages := make([][]string, len(sizes))
+	n := 0
+	for i, size := range sizes {
+		for range size {
+			pages[i] = append(pages[i], strconv.Itoa(n))
+			n++
+		}
+	}
+	return pages
+}
+
+// refusing returns a client of a platform that refuses a request if refused returns the name of a parameter.
+func refusing(t *testing.T, status int, named bool, refused func(url.Values) string, page string) (_ *Client, queries *[]string) {
+	t.Helper()
+	queries = new([]string)
+	return newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+		*queries = append(*queries, r.URL.RawQuery)
+		switch name := refused(r.URL.Query()); {
+		case name != "" && named:
+			return respond(status, `{"detail":[{"loc":["query","`+name+`"],"msg":"unknown","type":"t"}]}`), nil
+		case name != "":
+			return respond(status, ""), nil
+		case r.Method == http.MethodPost:
+			return respond(201, `{"id":7,"email":"new@x"}`), nil
+		case r.URL.Query().Get("page") > "1":
+			return respond(200, `{"data":[]}`), nil
+		}
+		return respond(200, page), nil
+	}), queries
 }

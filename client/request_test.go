@@ -99,7 +99,7 @@ func TestNilArguments(t *testing.T) {
 		return errs
 	}
 	for want, errs := range map[string][]error{
-		"the context must not be nil":        emails(nil, slices.Values([]string{"1", "2"})), //nolint:staticcheck // on purpose
+		"the context must not be nil":        emails(nil, slices.Values([]string{"1", "2"})),
 		"the ids must not be nil":            emails(t.Context(), nil),
 		"the source must not be nil":         contacts(new(ImportReport).Remaining(nil)),
 		"the addresses must not be nil":      contacts(ContactsFromAddresses(nil)),

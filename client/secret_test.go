@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,5 +103,22 @@ func TestWebhookJSONOmitsSecret(t *testing.T) {
 	var back Webhook
 	if err := json.Unmarshal(text, &back); err == nil || back.Secret != (Secret{}) {
 		t.Errorf("%s became the secret %q: %v", text, back.Secret.Reveal(), err)
+	}
+}
+
+// hidesToken fails if fmt or slog prints testToken.
+func hidesToken(t *testing.T, values ...any) {
+	t.Helper()
+	for _, v := range values {
+		var log bytes.Buffer
+		slog.New(slog.NewTextHandler(&log, nil)).Info("m", "v", v)
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("m", "v", v)
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+			fmt.Fprintf(&log, verb, v)
+			fmt.Fprintf(&log, verb, []any{v})
+		}
+		if strings.Contains(log.String(), testToken) || strings.Contains(log.String(), fmt.Sprintf("%x", testToken)) {
+			t.Errorf("%T shows the token: %s", v, log.String())
+		}
 	}
 }

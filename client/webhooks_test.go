@@ -357,9 +357,8 @@ func newReceiver(p *platform) *receiver {
 
 // start replaces the process with a process of another release, and returns the id of its webhook.
 func (r *receiver) start(release WebhookCreate) string {
-	ctx := r.t.Context()
-	hook, err := r.c.Webhooks.Ensure(ctx, release)
-	require.NoError(r.t, err)
+	ctx := r.Context()
+	hook := check.Need(r.c.Webhooks.Ensure(ctx, release))(r)
 	v, err := webhook.NewVerifierFunc(ctx, func(ctx context.Context) (secrets []webhook.Secret, err error) {
 		hooks, err := r.c.Webhooks.Active(ctx, release.URL)
 		for _, hook := range hooks {
@@ -371,7 +370,7 @@ func (r *receiver) start(release WebhookCreate) string {
 		}
 		return secrets, err
 	}, webhook.SourceOptions{})
-	require.NoError(r.t, err)
+	require.NoError(r, err)
 	r.SetTarget("hooks.test", webhook.NewHandler(v, func(_ context.Context, event *events.Event) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -384,11 +383,10 @@ func (r *receiver) start(release WebhookCreate) string {
 func (r *receiver) bounce() {
 	r.bounces++
 	name := fmt.Sprint(r.bounces)
-	email, err := r.c.Emails.Send(r.t.Context(), EmailSubmission{To: name + "@example.org", Sender: shop(), Content: EmailContent{Subject: "x", Text: "x"}})
-	require.NoError(r.t, err)
+	email := check.Need(r.c.Emails.Send(r.Context(), EmailSubmission{To: name + "@example.org", Sender: shop(), Content: EmailContent{Subject: "x", Text: "x"}}))(r)
 	r.mu.Lock()
 	r.emails[email.ID] = name
 	r.mu.Unlock()
-	require.NoError(r.t, r.Bounce(email.ID, mockserver.HardBounce))
+	require.NoError(r, r.Bounce(email.ID, mockserver.HardBounce))
 	time.Sleep(time.Minute)
 }
