@@ -163,11 +163,12 @@ func readDetailLocation(c *jsonscan.Cursor, token string) (l Location) {
 }
 
 // shortened returns a copy of s without the token. Long text is truncated with
-// an ellipsis.
+// an ellipsis. Invalid UTF-8, which a header can contain, is replaced, because
+// an exporter of logs or traces can drop a whole batch that contains it.
 func shortened(s, token string) string {
 	s = redactFirst(s, token, maxDetailText+1)
 	if len(s) <= maxDetailText {
-		return strings.Clone(s)
+		return strings.ToValidUTF8(strings.Clone(s), "\uFFFD")
 	}
 	return strings.ToValidUTF8(strings.Clone(s[:maxDetailText]), "") + "…"
 }

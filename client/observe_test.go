@@ -229,3 +229,17 @@ func checkRecord(t *testing.T, line string) string {
 	}
 	return message
 }
+
+// TestRequestIDIsUTF8: a header can contain any bytes, but exporters of logs and traces require UTF-8.
+func TestRequestIDIsUTF8(t *testing.T) {
+	var o observations
+	var hook Response
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Request-Id", "caf\xe9")
+		w.WriteHeader(http.StatusNotFound)
+	}, func(cfg *Config) { cfg.Observe = o.observe })
+	_, err := c.Lists.Get(WithResponseHook(t.Context(), func(r Response) { hook = r }), 1)
+	e, _ := errors.AsType[*Error](err)
+	require.Len(t, o.end, 1)
+	assert.Equal(t, []string{"caf\uFFFD", "caf\uFFFD", "caf\uFFFD"}, []string{e.RequestID, o.end[0].RequestID, hook.RequestID})
+}
