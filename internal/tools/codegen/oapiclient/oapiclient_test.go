@@ -1,6 +1,6 @@
-//go:build witness
+//go:build oapiclient
 
-package witness
+package oapiclient
 
 import (
 	"context"

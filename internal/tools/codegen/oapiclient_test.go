@@ -14,19 +14,19 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestWitness runs the tests of the folder witness. They test the mock server with a client that oapi-codegen
+// TestOapiClient runs the tests of the folder oapiclient. They test the mock server with a client that oapi-codegen
 // generates with its own templates, so the client shares no code with the SDK. This client has 23,000 lines, so it is
 // not in the repository. The test also generates code for the control API, which must compile.
-func TestWitness(t *testing.T) {
-	_, err := os.ReadFile("witness/witness_test.go") // the test cache observes the files that the test opens
+func TestOapiClient(t *testing.T) {
+	_, err := os.ReadFile("oapiclient/oapiclient_test.go") // the test cache observes the files that the test opens
 	require.NoError(t, err)
 	dir := t.TempDir()
 	generated := func(name, document string) string {
 		path := filepath.Join(dir, name)
-		goCommand(t, "tool", "oapi-codegen", "-package", "witness", "-generate", "types,client,std-http-server", "-o", path, document)
+		goCommand(t, "tool", "oapi-codegen", "-package", "oapiclient", "-generate", "types,client,std-http-server", "-o", path, document)
 		return path
 	}
-	here, err := filepath.Abs("witness")
+	here, err := filepath.Abs("oapiclient")
 	require.NoError(t, err)
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
 		filepath.Join(here, "client.gen.go"):         generated("client.gen.go", filepath.Join(root, "openapi.yaml")),
@@ -35,7 +35,7 @@ func TestWitness(t *testing.T) {
 	require.NoError(t, err)
 	path := filepath.Join(dir, "overlay.json")
 	require.NoError(t, os.WriteFile(path, overlay, 0o600))
-	goCommand(t, "test", "-vet=off", "-tags", "witness", "-overlay", path, "./witness/...")
+	goCommand(t, "test", "-vet=off", "-tags", "oapiclient", "-overlay", path, "./oapiclient/...")
 }
 
 func goCommand(t *testing.T, args ...string) {
