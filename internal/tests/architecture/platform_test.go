@@ -15,17 +15,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 // TestPlatformLayers checks that no file of the platform refers to a file in a higher row of the table in the package
 // comment, and that each file is in one row. A row is a line such as "\tactivity, campaigns  purpose": a tab,
-// the names of files without the suffix .go, at least two spaces, and the purpose of the files.
+// the names of files without the suffix .go, at least two spaces, the purpose of the files, and the scenarios that test them in
+// brackets.
 func TestPlatformLayers(t *testing.T) {
 	fset, files := platformFiles(t)
-	_, doc, _ := strings.Cut(files["platform"].Doc.Text(), "lower rows:\n")
 	row := map[string]int{}
-	for i, m := range regexp.MustCompile(`(?m)^\t(\S+(?:, \S+)*)  `).FindAllStringSubmatch(doc, -1) {
+	rows := regexp.MustCompile(`(?m)^\t(\S+(?:, \S+)*)  .*?(?:\[(.*)\])?$`).FindAllStringSubmatch(files["platform"].Doc.Text(), -1)
+	for i, m := range rows {
+		for scenario := range strings.FieldsFuncSeq(m[2], func(r rune) bool { return r == ',' || r == ' ' }) {
+			assert.FileExists(t, filepath.Join(root, "internal/tests/conformance/testdata/scenarios", scenario+".txt"))
+		}
 		for name := range strings.SplitSeq(m[1], ", ") {
 			if _, again := row[name]; again || files[name] == nil {
 				t.Errorf("the package comment has %s.go, which is in another row or does not exist", name)

@@ -6,18 +6,19 @@
 // the operations on the record, such as lists.go. Templates and suppressed addresses have no record,
 // because the generated types of the API suffice.
 //
-// A file refers only to files in its own row and in lower rows:
+// A file refers only to files in its own row and in lower rows. The brackets contain the scenarios in
+// internal/tests/conformance that test the row:
 //
 //	operations.gen                                                                    the generated interface: a transaction for each operation
-//	outbox, contactsearch, overview, summaries, previews                              the control API: results for tests
-//	restore, decodestate, snapshot                                                    the control API: the state
-//	contacts, emails, campaigns, webhooks                                             the operations of the API, one file per resource
-//	subscribe, workflows                                                              automatic actions of the platform
-//	deliver, recipients, address                                                      delivery of messages, and recipient actions
-//	suppressions, lists, templates                                                    operations that others use
-//	events                                                                            events of messages
+//	outbox, contactsearch, overview, summaries, previews                              the control API: results for tests [control]
+//	restore, decodestate, snapshot                                                    the control API: the state [reset, seed]
+//	contacts, emails, campaigns, webhooks                                             the operations of the API, one file per resource [contacts, emails, campaigns-workflows, webhooks]
+//	subscribe, workflows                                                              automatic actions of the platform [campaigns-workflows, contacts]
+//	deliver, recipients, address                                                      delivery of messages, and recipient actions [leaving, control]
+//	suppressions, lists, templates                                                    operations that others use [campaigns-workflows, templates-lists]
+//	events                                                                            events of messages [events]
 //	platform, ids, secret                                                             the lock and transactions
-//	render                                                                            the content of messages
+//	render                                                                            the content of messages [emails]
 //	account, outcome, lookuplimit                                                     the records of an account
 //	list, campaign, workflow, webhook, message, contact, contacttable, contactstatus  the records and their rules
 //	collection, paging, suppressionlist                                               what the records consist of
