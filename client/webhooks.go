@@ -71,9 +71,9 @@ type Webhooks struct {
 //
 //   - The platform returns the webhook without its secret, so the receiver could not verify
 //     the deliveries.
-//   - Ensure has created a webhook, but in the platform's list this webhook has other
-//     events or another rate limit than Ensure requested. The receiver would get other
-//     deliveries than you expect.
+//   - Ensure has created a webhook, but in the platform's list this webhook has another URL,
+//     other events or another rate limit than Ensure requested. The receiver would get other
+//     deliveries than you expect, and the next call would create another webhook.
 //
 // With any error, the returned webhook can contain the fields that are already known, for
 // example the id. A missing hash function is not an error: [Webhook.HashFunction] is then
@@ -204,19 +204,19 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 //
 // If the caller has already created a webhook, own is the id of this webhook. If another process
 // created the same webhook earlier, find returns the earlier one, because it precedes the caller's
-// in the list. If the caller's webhook lacks the events or the rate limit of want, find returns an
-// error.
+// in the list. If the caller's webhook lacks the URL, the events or the rate limit of want, find
+// returns an error.
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, old []WebhookSummary, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		switch {
 		case err != nil:
 			return "", nil, err
-		case hook.Status == WebhookStatusArchived || !sameURL(hook.URL, want.URL):
-		case want.isSetUpAs(hook) && (after == "" || hook.ID == own):
+		case hook.Status == WebhookStatusArchived || hook.ID != own && !sameURL(hook.URL, want.URL):
+		case want.isSetUpAs(hook) && sameURL(hook.URL, want.URL) && (after == "" || hook.ID == own):
 			return hook.ID, old, nil
 		case hook.ID == own:
 			e := newErrorAfterSuccess(listWebhooksRequest(ListWebhooksParams{}),
-				fmt.Errorf("webhook %.100q has other events or another rate limit than requested", hook.ID))
+				fmt.Errorf("webhook %.100q has another URL, other events or another rate limit than requested", hook.ID))
 			e.result = unreadable
 			return "", nil, e
 		case slices.ContainsFunc(want.Events, hook.has):
@@ -239,7 +239,8 @@ func (w WebhookCreate) isSetUpAs(hook WebhookSummary) bool {
 func (w WebhookSummary) has(event events.Name) bool { return slices.Contains(w.Events, event) }
 
 // sameURL reports whether two URLs are equivalent. A platform may normalize URLs, so
-// sameURL ignores the letter case of the host and treats an empty path as "/".
+// sameURL ignores the letter case of the host and the default port, and treats an empty
+// path as "/".
 func sameURL(a, b string) bool { return plainURL(a) == plainURL(b) }
 
 func plainURL(s string) string {
@@ -247,7 +248,9 @@ func plainURL(s string) string {
 	if err != nil {
 		return s
 	}
-	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	u.Scheme = strings.ToLower(u.Scheme)
+	port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+	u.Host = strings.TrimSuffix(strings.ToLower(u.Host), port)
 	if u.Path == "" {
 		u.Path = "/"
 	}

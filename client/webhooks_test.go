@@ -154,12 +154,25 @@ func TestEnsureWithoutSecret(t *testing.T) {
 	}
 }
 
-// TestEnsureStoredDifferently: a platform that stores another rate limit is reported, and the new webhook is not old.
+// TestEnsureStoredDifferently: a platform that stores another URL or rate limit is reported, and the new webhook is not
+// old. An equivalent URL is not reported.
 func TestEnsureStoredDifferently(t *testing.T) {
+	for stored, want := range map[string]error{
+		`"url":"https://a.example/","events":["Email.Bounced"],"rate_limit":5,"rate_limit_period":"second"`: ErrInvalidResponse,
+		`"url":"https://a.example/?","events":["Email.Bounced"]`:                                            ErrInvalidResponse,
+		`"url":"HTTPS://A.example","events":["Email.Bounced"]`:                                              nil,
+	} {
+		testEnsureStored(t, `{"webhook_id":"1","secret":"s",`+stored+`}`, want)
+	}
+}
+
+func testEnsureStored(t *testing.T, hook string, want error) {
+	t.Helper()
 	created := false
 	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
-		const hook = `{"webhook_id":"1","url":"https://a.example/","events":["Email.Bounced"],"rate_limit":5,"rate_limit_period":"second","secret":"s"}`
 		switch {
+		case strings.HasSuffix(r.URL.Path, "/1"):
+			return respond(200, hook), nil
 		case r.Method == http.MethodPost:
 			created = true
 			return respond(201, hook), nil
@@ -168,9 +181,9 @@ func TestEnsureStoredDifferently(t *testing.T) {
 		}
 		return respond(200, `{"data":[],"pagination":{"page":1,"per_page":100,"count":0}}`), nil
 	})
-	hook, old, err := c.Webhooks.Replace(t.Context(), WebhookCreate{URL: "https://a.example/", Events: []events.Name{"Email.Bounced"}})
-	if hook.ID != "1" || old != nil || !errors.Is(err, ErrInvalidResponse) {
-		t.Errorf("got %q, old %v, %v", hook.ID, old, err)
+	got, old, err := c.Webhooks.Replace(t.Context(), WebhookCreate{URL: "https://a.example:443/", Events: []events.Name{"Email.Bounced"}})
+	if got.ID != "1" || old != nil || !errors.Is(err, want) {
+		t.Errorf("%s: got %q, old %v, %v", hook, got.ID, old, err)
 	}
 }
 
