@@ -87,7 +87,7 @@ func (s *Campaigns) schedule(
 // that is never scheduled.
 func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campaign) bool) (Campaign, error) {
 	get := func() (Campaign, error) { return s.Get(ctx, campaignID) }
-	return poll(ctx, getCampaignRequest(campaignID), get, until, campaignGap)
+	return pollUntil(ctx, getCampaignRequest(campaignID), get, until, campaignGap)
 }
 
 // Settled reports whether the status is final. An empty status and the statuses

@@ -130,7 +130,7 @@ func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Ema
 // error and the result of the last lookup.
 func (s *Emails) Wait(ctx context.Context, emailID string, until func(Email) bool) (Email, error) {
 	get := func() (Email, error) { return s.Get(ctx, emailID) }
-	return poll(ctx, getEmailRequest(emailID), get, until, lookupGap)
+	return pollUntil(ctx, getEmailRequest(emailID), get, until, lookupGap)
 }
 
 // Settled reports whether the status is final. An empty status and the statuses

@@ -164,7 +164,7 @@ func (s *Contacts) Import(
 	defer im.wg.Wait() // even if the source panics
 	sourceErr := im.read(ctx, contacts)
 	im.wg.Wait()
-	im.crash.raise()
+	im.exit.raise()
 	im.report.Complete = im.report.Complete && !im.unsent
 	if sourceErr != nil {
 		sourceErr = fmt.Errorf("source failed after %d contacts: %w", im.report.Read, sourceErr)
@@ -201,10 +201,10 @@ type importer struct {
 	unusedBatches []*batch            // batches for reuse
 	batches       int                 // number of finished batches
 	failed        int
-	firstError    error // error from the first batch that failed
-	stopped       error // reason why the import sends no more batches
-	unsent        bool  // a part of a divided batch was not sent
-	crash         crash // of a callback
+	firstError    error        // error from the first batch that failed
+	stopped       error        // reason why the import sends no more batches
+	unsent        bool         // a part of a divided batch was not sent
+	exit          callbackExit // of a callback
 }
 
 // batch is the part of the source that one request imports. The request omits
@@ -363,7 +363,7 @@ func (im *importer) start(ctx context.Context, b *batch) bool {
 		im.inFlight[h] = struct{}{}
 	}
 	im.wg.Go(func() {
-		run(func() { im.sendBatch(ctx, b) }, func(c crash) { im.release(b, c) })
+		runCallback(func() { im.sendBatch(ctx, b) }, func(c callbackExit) { im.release(b, c) })
 	})
 	return true
 }
@@ -426,12 +426,12 @@ func (im *importer) finish(b *batch, result ImportResult, err error) {
 // release frees the addresses of a finished batch, and removes the finished batches at
 // the beginning of the window. It also records a panic or an exit in a callback. Import
 // panics or exits in the same way before it returns.
-func (im *importer) release(b *batch, c crash) {
+func (im *importer) release(b *batch, c callbackExit) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	if !c.none() {
-		if im.crash.none() {
-			im.crash = c
+		if im.exit.none() {
+			im.exit = c
 		}
 		im.stopped = errAbandoned
 	}

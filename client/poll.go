@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// poll calls get() until the given function accepts its result. The interval between
+// pollUntil calls get() until the given function accepts its result. The interval between
 // the calls doubles from one second up to the given maximum. If ctx ends between two
 // calls, the error contains the operation of r, the request that get() sends.
-func poll[T any](
+func pollUntil[T any](
 	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
 ) (last T, err error) {
 	if until == nil {

@@ -15,7 +15,7 @@ type prefetch[P any] struct {
 type fetched[P any] struct {
 	page    P
 	err     error
-	crash   crash
+	exit    callbackExit
 	counted int64 // value of prefetch.counted before the request was sent
 }
 
@@ -30,9 +30,9 @@ func (q *prefetch[P]) nextPage() fetched[P] {
 	}
 	f := <-q.queue[0]
 	q.queue = q.queue[1:]
-	if !f.crash.none() {
-		q.queue = nil // one crash is enough
-		f.crash.raise()
+	if !f.exit.none() {
+		q.queue = nil // one panic or exit is enough
+		f.exit.raise()
 	}
 	return f
 }
@@ -43,8 +43,8 @@ func (q *prefetch[P]) request() {
 	q.next++
 	q.queue = append(q.queue, result)
 	q.wg.Go(func() {
-		run(func() { f.page, f.err = q.get(n) }, func(c crash) {
-			f.crash = c
+		runCallback(func() { f.page, f.err = q.get(n) }, func(c callbackExit) {
+			f.exit = c
 			result <- f
 		})
 	})
@@ -53,6 +53,6 @@ func (q *prefetch[P]) request() {
 func (q *prefetch[P]) end() {
 	q.wg.Wait()
 	for _, result := range q.queue {
-		(<-result).crash.raise()
+		(<-result).exit.raise()
 	}
 }

@@ -143,9 +143,9 @@ type tokens struct {
 	first   atomic.Pointer[string] // the first token, which identifies the user
 
 	mu       sync.Mutex
-	inFlight *sourceCall // nil unless the client waits for the source
-	running  int         // number of calls to the source that have not returned
-	crash    crash       // panic of the source, if no caller waited for it
+	inFlight *sourceCall  // nil unless the client waits for the source
+	running  int          // number of calls to the source that have not returned
+	exit     callbackExit // panic of the source, if no caller waited for it
 }
 
 // sourceCall is a call to the token source that all waiting callers share.
@@ -156,7 +156,7 @@ type sourceCall struct {
 	abandoned  bool          // whether the call was canceled because all callers left
 	done       chan struct{} // closed when the other fields are set
 	result     cachedToken
-	crash      crash
+	exit       callbackExit
 }
 
 func newTokens(fixed string, source TokenSource, timeout time.Duration) *tokens {
@@ -202,7 +202,7 @@ func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, 
 			t.leave(sc)
 			return nil, ctx.Err()
 		}
-		sc.crash.raise()
+		sc.exit.raise()
 		if sc.result.err == nil || !sc.abandoned { // otherwise the call may have failed because all callers had left
 			return &sc.result, sc.result.err
 		}
@@ -219,8 +219,8 @@ func (t *tokens) join(ctx context.Context, cached *cachedToken, background bool)
 		return nil
 	}
 	if t.inFlight == nil {
-		c := t.crash
-		t.crash = crash{}
+		c := t.exit
+		t.exit = callbackExit{}
 		c.raise()
 		if t.running == maxSourceCalls {
 			return hangingCall()
@@ -248,12 +248,12 @@ func (t *tokens) start(ctx context.Context) *sourceCall {
 	sc := &sourceCall{cancel: cancel, done: make(chan struct{})}
 	stop := func() bool { return true }
 	if t.timeout > 0 {
-		hung := func() { t.finish(sc, cachedToken{err: errSourceHangs}, crash{}) }
+		hung := func() { t.finish(sc, cachedToken{err: errSourceHangs}, callbackExit{}) }
 		stop = time.AfterFunc(t.timeout+sourceGrace, hung).Stop
 	}
 	var result cachedToken
 	t.running++
-	go run(func() { result = t.fetch(ctx) }, func(c crash) {
+	go runCallback(func() { result = t.fetch(ctx) }, func(c callbackExit) {
 		stop()
 		t.finish(sc, result, c)
 		t.mu.Lock()
@@ -276,18 +276,18 @@ func (t *tokens) fetch(ctx context.Context) cachedToken {
 
 // finish records the result of a call to the source, unless the client has stopped
 // waiting for it. If the source failed, the previous token stays in use.
-func (t *tokens) finish(sc *sourceCall, result cachedToken, c crash) {
+func (t *tokens) finish(sc *sourceCall, result cachedToken, c callbackExit) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !c.none() && (sc.waiting == 0 || t.inFlight != sc) {
-		t.crash = c
+		t.exit = c
 	}
 	if t.inFlight != sc {
 		return
 	}
 	defer close(sc.done)
 	sc.cancel()
-	sc.result, sc.crash = result, c
+	sc.result, sc.exit = result, c
 	t.inFlight = nil
 	before := t.current.Load()
 	switch {

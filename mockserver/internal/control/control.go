@@ -6,7 +6,7 @@
 //
 //   - Routes: this file contains all routes, and openapi.go their OpenAPI document.
 //   - Groups of routes: one file for each group, and wait.go for POST /_mock/wait.
-//   - Common parts: list.go, route.go, body.go, schema.go and guard.go.
+//   - Common parts: list.go, route.go, body.go, schema.go and access.go.
 package control
 
 import (
@@ -53,7 +53,7 @@ func New(e *engine.Engine, o Options) http.Handler {
 		mux.Handle(strings.TrimPrefix(rt.name(), "* "), rt)
 	}
 	mux.HandleFunc(Prefix, func(w http.ResponseWriter, r *http.Request) { c.unrouted(mux, w, r) })
-	return c.guarded(mux)
+	return c.checkAccess(mux)
 }
 
 // unrouted handles requests that match no route. It responds with a file of the console,

@@ -142,7 +142,7 @@ func (rt route) queryOf(r *http.Request) (query, error) {
 		return nil, apierror.Invalid("malformed: "+err.Error(), "query")
 	}
 	if r.Method == http.MethodGet {
-		delete(given, "token") // guard.go handles it
+		delete(given, "token") // access.go handles it
 	}
 	return check(rt.query, given, rt.handler.proxy, "query", "parameter")
 }

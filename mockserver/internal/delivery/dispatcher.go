@@ -94,7 +94,7 @@ func New(o Options) *Dispatcher {
 	}
 	d := &Dispatcher{
 		Options:     o,
-		client:      newWebhookClient(o, &guard{Allowed: o.Allow}),
+		client:      newWebhookClient(o, &targetGuard{Allowed: o.Allow}),
 		queues:      map[int64]*queue{},
 		subscribers: map[subscription][]*queue{},
 		history:     newHistory(),

@@ -35,13 +35,13 @@ func TestNext(t *testing.T) {
 		}
 		retrying := func(id int64, after time.Duration) *queue {
 			q := newQueue(Webhook{ID: id, AccountID: id % 2, URL: fmt.Sprintf("http://%d.example", id)}, newHistory())
-			q.schedule(named(q, "x"), start.Add(after))
+			q.schedule(addDelivery(q, "x"), start.Add(after))
 			return q
 		}
 		limited := retrying(4, time.Hour)
 		limited.hook.RateLimit, limited.hook.Period, limited.attemptTimes = 1, "minute", []time.Time{start.Add(-20 * time.Second)}
-		limited.append(named(limited, "y"))
-		limited.append(named(limited, "z"))
+		limited.append(addDelivery(limited, "y"))
+		limited.append(addDelivery(limited, "z"))
 		busy := retrying(5, 0)
 		busy.delivering = 1
 		archived := retrying(6, 0)
@@ -85,15 +85,15 @@ func TestHistoryIsBounded(t *testing.T) {
 // A redelivery ends the hold of a reordered delivery.
 func TestRemoveReordered(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
-	held := named(q, "held")
+	held := addDelivery(q, "held")
 	q.push(held, &fault.AppliedRule{FaultRule: model.FaultRule{Fault: model.Fault{Action: model.FaultReorder}}}, start)
-	q.remove(named(q, "other"))
+	q.remove(addDelivery(q, "other"))
 	assert.Equal(t, held.n, q.reordered, "the removal of another delivery removed its mark")
 	q.remove(held)
 	q.append(held)
-	q.push(named(q, "next"), nil, start)
+	q.push(addDelivery(q, "next"), nil, start)
 	assert.Equal(t, "[held next]", fmt.Sprint(taken(q, start)))
-	q.push(named(q, "late"), &fault.AppliedRule{FaultRule: model.FaultRule{Fault: model.Fault{Action: model.FaultReorder}}}, start)
+	q.push(addDelivery(q, "late"), &fault.AppliedRule{FaultRule: model.FaultRule{Fault: model.Fault{Action: model.FaultReorder}}}, start)
 	if got := fmt.Sprint(taken(q, start.Add(time.Hour))); got != "[late]" || q.reordered != 0 {
 		t.Errorf("got %s, and delivery %d is still reordered after its time", got, q.reordered)
 	}

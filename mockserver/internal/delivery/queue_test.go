@@ -13,8 +13,8 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// named adds a delivery with the given event to the history of a queue.
-func named(q *queue, name string) *delivery {
+// addDelivery adds a delivery with the given event to the history of a queue.
+func addDelivery(q *queue, name string) *delivery {
 	dlv := &delivery{Delivery: model.Delivery{Event: events.Name(name)}}
 	q.history.add(dlv)
 	return dlv
@@ -32,12 +32,12 @@ func taken(q *queue, now time.Time) (names []string) {
 // them.
 func TestTakeInOrder(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
-	q.schedule(named(q, "later"), start.Add(time.Minute))
-	q.schedule(named(q, "due 2"), start)
-	q.schedule(named(q, "due 1"), start.Add(-time.Second))
-	q.schedule(named(q, "due 3"), start) // after other deliveries of the same time
-	q.append(named(q, "new 1"))
-	q.append(named(q, "new 2"))
+	q.schedule(addDelivery(q, "later"), start.Add(time.Minute))
+	q.schedule(addDelivery(q, "due 2"), start)
+	q.schedule(addDelivery(q, "due 1"), start.Add(-time.Second))
+	q.schedule(addDelivery(q, "due 3"), start) // after other deliveries of the same time
+	q.append(addDelivery(q, "new 1"))
+	q.append(addDelivery(q, "new 2"))
 	assert.Equal(t, []string{"due 1", "due 2", "due 3", "new 1", "new 2"}, taken(q, start))
 	if wait, ok := q.untilDue(start); !ok || wait != time.Minute {
 		t.Errorf("wait returned %v, %v; want 1m0s, true", wait, ok)
@@ -52,7 +52,7 @@ func TestArchivedOrClosedQueueNeverDue(t *testing.T) {
 	archived, closed := newQueue(Webhook{Archived: true}, newHistory()), newQueue(Webhook{}, newHistory())
 	closed.closed = true
 	for name, q := range map[string]*queue{"archived": archived, "closed": closed} {
-		q.append(named(q, "x"))
+		q.append(addDelivery(q, "x"))
 		if _, ok := q.untilDue(start); ok {
 			t.Errorf("%s: a delivery is due", name)
 		}
@@ -63,7 +63,7 @@ func TestArchivedOrClosedQueueNeverDue(t *testing.T) {
 func TestRateLimit(t *testing.T) {
 	q := newQueue(Webhook{RateLimit: 2, Period: "second"}, newHistory())
 	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g"} {
-		q.append(named(q, id))
+		q.append(addDelivery(q, id))
 	}
 	for _, step := range []struct {
 		after time.Duration
@@ -92,7 +92,7 @@ func TestPushWithFaults(t *testing.T) {
 	rule := func(action model.FaultAction) *fault.AppliedRule {
 		return &fault.AppliedRule{FaultRule: model.FaultRule{ID: "fault-1", Fault: model.Fault{Action: action}}}
 	}
-	held, next, lost, twice := named(q, "held"), named(q, "next"), named(q, "lost"), named(q, "twice")
+	held, next, lost, twice := addDelivery(q, "held"), addDelivery(q, "next"), addDelivery(q, "lost"), addDelivery(q, "twice")
 	q.push(held, rule(model.FaultReorder), start)
 	q.push(next, nil, start)
 	q.push(lost, rule(model.FaultDrop), start)

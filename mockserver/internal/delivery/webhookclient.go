@@ -33,7 +33,7 @@ type webhookClient struct {
 	handlers map[string]http.Handler // by host, in lower case
 }
 
-func newWebhookClient(o Options, g *guard) *webhookClient {
+func newWebhookClient(o Options, g *targetGuard) *webhookClient {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}

@@ -185,8 +185,8 @@ func (s *seeder) addSuppressed(email string) error {
 func (s *seeder) addWorkflow(in seedWorkflow) error {
 	fixed, active := platform.Fixed{ID: in.ID}, in.Active
 	in.ID, in.Active = 0, false
-	err := errors.Join(named(&in.ListID, &in.List, "list", s.lists),
-		named(&in.Content.TemplateID, &in.Content.Template, "content.template", s.templates))
+	err := errors.Join(resolveName(&in.ListID, &in.List, "list", s.lists),
+		resolveName(&in.Content.TemplateID, &in.Content.Template, "content.template", s.templates))
 	if err != nil {
 		return err
 	}
@@ -202,9 +202,9 @@ func (s *seeder) addWorkflow(in seedWorkflow) error {
 func (s *seeder) addCampaign(in seedCampaign) error {
 	fixed := platform.Fixed{ID: in.ID}
 	in.ID = 0
-	err := named(&in.ListID, &in.List, "list", s.lists)
+	err := resolveName(&in.ListID, &in.List, "list", s.lists)
 	if c := in.Content; err == nil && c != nil {
-		err = named(&c.TemplateID, &c.Template, "content.template", s.templates)
+		err = resolveName(&c.TemplateID, &c.Template, "content.template", s.templates)
 	}
 	if err != nil {
 		return err
@@ -221,9 +221,9 @@ func (s *seeder) addWebhook(in seedWebhook) error {
 	return err
 }
 
-// named replaces the name of a record with the record's id. The record must be in the
+// resolveName replaces the name of a record with the record's id. The record must be in the
 // same seed object.
-func named(id *int64, name **string, what string, ids map[string]int64) error {
+func resolveName(id *int64, name **string, what string, ids map[string]int64) error {
 	if *name == nil {
 		return nil
 	}

@@ -51,7 +51,7 @@ type response struct {
 // Check returns an error if a name is unknown, or its value is invalid.
 func Check(names []string) error {
 	for _, name := range names {
-		if _, _, ok := named(name); !ok {
+		if _, _, ok := parseName(name); !ok {
 			return fmt.Errorf("%q must be one of %s", name, strings.Join(Names(), ", "))
 		}
 	}
@@ -84,7 +84,8 @@ func (q Quirk) display() string {
 	return q.Name
 }
 
-func named(name string) (q Quirk, value int, ok bool) {
+// parseName returns the quirk with a name such as "errors-as-400" or "max-page=3", and its value.
+func parseName(name string) (q Quirk, value int, ok bool) {
 	key, number, hasValue := strings.Cut(name, "=")
 	if hasValue {
 		n, err := strconv.Atoi(number)
@@ -115,7 +116,7 @@ func New(names []string, next http.Handler) http.Handler {
 	var quirks []active
 	for _, of := range table() { // in this order, because some quirks change the results of others
 		for _, name := range names {
-			if q, value, _ := named(name); q.Name == of.Name {
+			if q, value, _ := parseName(name); q.Name == of.Name {
 				quirks = append(quirks, active{q, value})
 			}
 		}

@@ -18,8 +18,8 @@ type Allowed struct {
 	Networks []netip.Prefix // networks that contain the addresses
 }
 
-// guard connects only to allowed targets.
-type guard struct {
+// targetGuard connects only to allowed targets.
+type targetGuard struct {
 	Allowed
 
 	dialer net.Dialer // replaced in tests; its ControlContext runs after the guard
@@ -40,7 +40,7 @@ func unmapped(network netip.Prefix) netip.Prefix {
 // dial connects to the host and port of a URL. It checks the resolved address before it
 // sends the first packet, because a permitted host name could resolve to a forbidden
 // address.
-func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (g *targetGuard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 
 // mayDial returns an error if deliveries to a target are not allowed. It checks the
 // host name in the URL and the resolved address.
-func (g *guard) mayDial(host, resolved string) error {
+func (g *targetGuard) mayDial(host, resolved string) error {
 	to, err := netip.ParseAddrPort(resolved)
 	if err != nil {
 		return fmt.Errorf("deliveries to %s are not allowed: %w", resolved, err)
@@ -80,7 +80,7 @@ func (g *guard) mayDial(host, resolved string) error {
 
 // rejectReason returns the reason why deliveries to an address are not allowed, or ""
 // if they are.
-func (g *guard) rejectReason(host string, addr netip.Addr) string {
+func (g *targetGuard) rejectReason(host string, addr netip.Addr) string {
 	named := func(allowed string) bool { return hostKey(allowed) == hostKey(host) }
 	contains := func(network netip.Prefix) bool { return unmapped(network).Contains(addr) }
 	switch {

@@ -13,13 +13,13 @@ import (
 // Only servers on non-loopback addresses use tokenCookie.
 const tokenCookie = "mock_token"
 
-// guarded rejects requests that must not access the control routes, by the rules in
+// checkAccess rejects requests that must not access the control routes, by the rules in
 // docs/control-api.md.
-func (c *Control) guarded(next http.Handler) http.Handler {
+func (c *Control) checkAccess(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		if p := c.forbids(r); p != nil {
+		if p := c.accessProblem(r); p != nil {
 			httpapi.WriteProblem(w, p)
 			return
 		}
@@ -31,7 +31,7 @@ func (c *Control) guarded(next http.Handler) http.Handler {
 	})
 }
 
-func (c *Control) forbids(r *http.Request) *apierror.Error {
+func (c *Control) accessProblem(r *http.Request) *apierror.Error {
 	if crossSite(r) {
 		return apierror.New(http.StatusForbidden, "forbidden", "cross-site requests are not allowed", "header", "origin")
 	}

@@ -16,10 +16,10 @@ import (
 // ending runs f on its own goroutine. It returns whether f returned and, if it panicked, the value of the panic.
 func ending(f func()) (panicked any, returned bool) {
 	done := make(chan struct{})
-	go run(func() {
+	go runCallback(func() {
 		f()
 		returned = true
-	}, func(c crash) {
+	}, func(c callbackExit) {
 		panicked = c.panicked
 		close(done)
 	})
@@ -32,10 +32,10 @@ func ending(f func()) (panicked any, returned bool) {
 func TestCallbackPanics(t *testing.T) {
 	ways := map[string]func(){"panic": func() { panic("stop") }, "Goexit": runtime.Goexit}
 	for name, call := range callbackCalls() {
-		for way, crash := range ways {
+		for way, exit := range ways {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					panicked, returned := ending(func() { call(t, crash) })
+					panicked, returned := ending(func() { call(t, exit) })
 					if want := map[string]any{"panic": "stop"}[way]; panicked != want || returned {
 						t.Errorf("the call panicked with %v and returned: %v, want %v and no", panicked, returned, want)
 					}
@@ -45,8 +45,8 @@ func TestCallbackPanics(t *testing.T) {
 	}
 }
 
-// callbackCalls returns calls that run crash in a callback.
-func callbackCalls() map[string]func(t *testing.T, crash func()) {
+// callbackCalls returns calls that run exit in a callback.
+func callbackCalls() map[string]func(t *testing.T, exit func()) {
 	pages := func(t *testing.T) *Client {
 		srv := &tagPages{pages: pagesOf(slices.Repeat([]int{1}, 100)...), perPage: 1}
 		return newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
@@ -62,34 +62,34 @@ func callbackCalls() map[string]func(t *testing.T, crash func()) {
 		opts.BatchSize, opts.Concurrency = 1, 3
 		_, _ = c.Contacts.Import(t.Context(), 1, numbered(100, 0), opts)
 	}
-	return map[string]func(t *testing.T, crash func()){
-		"token source": func(t *testing.T, crash func()) {
-			c := newBubbleClient(t, nil, withSource(func(context.Context) (Token, error) { crash(); return Token{}, nil }))
+	return map[string]func(t *testing.T, exit func()){
+		"token source": func(t *testing.T, exit func()) {
+			c := newBubbleClient(t, nil, withSource(func(context.Context) (Token, error) { exit(); return Token{}, nil }))
 			_, _ = c.Templates.Get(t.Context(), 1)
 		},
-		"WithResponseHook": func(t *testing.T, crash func()) {
-			_, _ = pages(t).Tags.List(WithResponseHook(t.Context(), func(Response) { crash() }), ListTagsParams{})
+		"WithResponseHook": func(t *testing.T, exit func()) {
+			_, _ = pages(t).Tags.List(WithResponseHook(t.Context(), func(Response) { exit() }), ListTagsParams{})
 		},
-		"WithResponseHook under Prefetch": func(t *testing.T, crash func()) {
+		"WithResponseHook under Prefetch": func(t *testing.T, exit func()) {
 			var n atomic.Int64
 			ctx := WithResponseHook(t.Context(), func(Response) {
 				if n.Add(1) > 1 {
-					crash()
+					exit()
 				}
 			})
 			for _, err := range pages(t).Tags.All(ctx, ListTagsParams{}, Prefetch(1)) {
 				assert.NoError(t, err)
 			}
 		},
-		"Progress": func(t *testing.T, crash func()) {
-			imports(t, ImportOptions{OnProgress: func(ImportProgress) { crash() }})
+		"Progress": func(t *testing.T, exit func()) {
+			imports(t, ImportOptions{OnProgress: func(ImportProgress) { exit() }})
 		},
-		"Checkpoint": func(t *testing.T, crash func()) {
-			imports(t, ImportOptions{OnCheckpoint: func(int64) error { crash(); return nil }})
+		"Checkpoint": func(t *testing.T, exit func()) {
+			imports(t, ImportOptions{OnCheckpoint: func(int64) error { exit(); return nil }})
 		},
-		"WithResponseHook under Import": func(t *testing.T, crash func()) {
+		"WithResponseHook under Import": func(t *testing.T, exit func()) {
 			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, `{"imported":1}`), nil })
-			_, _ = c.Contacts.Import(WithResponseHook(t.Context(), func(Response) { crash() }), 1, numbered(100, 0), ImportOptions{BatchSize: 1})
+			_, _ = c.Contacts.Import(WithResponseHook(t.Context(), func(Response) { exit() }), 1, numbered(100, 0), ImportOptions{BatchSize: 1})
 		},
 	}
 }

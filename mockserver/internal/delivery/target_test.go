@@ -20,7 +20,7 @@ import (
 )
 
 func TestMayDial(t *testing.T) {
-	local, public := &guard{}, &guard{Allowed: Allowed{Public: true}}
+	local, public := &targetGuard{}, &targetGuard{Allowed: Allowed{Public: true}}
 	for _, row := range []struct {
 		address        string
 		local, allowed bool // with AllowTargets off and on
@@ -103,7 +103,7 @@ func TestAllowedNetworks(t *testing.T) {
 		{"::/0", "[ff02::1]:80", false},
 		{"::/0", "10.0.0.1:80", false},
 	} {
-		g := &guard{Allowed: Allowed{Networks: []netip.Prefix{netip.MustParsePrefix(row.network)}}}
+		g := &targetGuard{Allowed: Allowed{Networks: []netip.Prefix{netip.MustParsePrefix(row.network)}}}
 		if err := g.mayDial("app", row.address); (err == nil) != row.allowed {
 			t.Errorf("%s with %s allowed: %v", row.address, row.network, err)
 		}
@@ -112,7 +112,7 @@ func TestAllowedNetworks(t *testing.T) {
 
 // No option allows deliveries to metadata services of clouds, in any notation of their addresses.
 func TestMetadataServicesAreRejected(t *testing.T) {
-	everything := &guard{Allowed: Allowed{
+	everything := &targetGuard{Allowed: Allowed{
 		Public: true,
 		Hosts:  []string{"metadata.test"},
 		Networks: []netip.Prefix{
@@ -181,7 +181,7 @@ func TestDialChecksResolvedAddresses(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var reached []string
-			g := &guard{Allowed: row.allow}
+			g := &targetGuard{Allowed: row.allow}
 			g.dialer.Resolver = names
 			g.dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
 				reached = append(reached, address)

@@ -5,31 +5,31 @@ import (
 	"runtime"
 )
 
-// crash is a panic or a call to [runtime.Goexit]. The zero value means that the
+// callbackExit is a panic of a callback, or its call to [runtime.Goexit]. The zero value means that the
 // function returned normally.
-type crash struct {
+type callbackExit struct {
 	panicked any
 	exited   bool // by runtime.Goexit
 }
 
-func (c crash) none() bool { return c.panicked == nil && !c.exited }
+func (c callbackExit) none() bool { return c.panicked == nil && !c.exited }
 
-// run calls f, and then calls done, even if f panics or exits.
-func run(f func(), done func(crash)) {
-	c := crash{exited: true}
+// runCallback calls f, and then calls done, even if f panics or exits.
+func runCallback(f func(), done func(callbackExit)) {
+	c := callbackExit{exited: true}
 	defer func() {
 		if v := recover(); v != nil {
-			c = crash{panicked: v}
+			c = callbackExit{panicked: v}
 		}
 		done(c)
 	}()
 	f()
-	c = crash{}
+	c = callbackExit{}
 }
 
 // raise panics with the same value, or calls Goexit, on the calling
 // goroutine.
-func (c crash) raise() {
+func (c callbackExit) raise() {
 	switch {
 	case c.panicked != nil:
 		panic(c.panicked)
