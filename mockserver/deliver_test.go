@@ -42,12 +42,15 @@ func TestRedeliver(t *testing.T) {
 		require.NoError(t, p.Redeliver("dlv-1"))
 		require.NoError(t, p.Drain(t.Context()))
 		d := p.Deliveries()[0]
-		if a := d.Attempts; d.State != mockserver.DeliveryDelivered || len(a) != 3 || a[0].Manual || !a[1].Manual || a[2].Manual {
-			t.Errorf("got %s after %+v, want delivered, and only the second attempt manual", d.State, a)
+		assert.Equal(t, mockserver.DeliveryDelivered, d.State)
+		var manual []bool
+		for _, a := range d.Attempts {
+			manual = append(manual, a.Manual)
 		}
-		if len(h.Bodies) != 3 || h.Bodies[1] != h.Bodies[0] || h.Signatures[1] != h.Signatures[0] {
-			t.Error("the bytes differ")
-		}
+		assert.Equal(t, []bool{false, true, false}, manual)
+		require.Len(t, h.Bodies, 3)
+		assert.Equal(t, h.Bodies[0], h.Bodies[1])
+		assert.Equal(t, h.Signatures[0], h.Signatures[1])
 		assert.Error(t, p.Redeliver("dlv-99"), "Redeliver accepts an unknown delivery")
 	})
 }
@@ -96,12 +99,10 @@ func TestIncompleteResponse(t *testing.T) {
 			p.CauseDelivery()
 			require.NoError(t, p.Wait(t.Context()))
 			d := p.Deliveries()[0]
-			if a := d.Attempts[0]; d.State != want.state || a.Status != 200 || a.Error != want.error || a.Response != "recei" {
-				t.Errorf("hangs %v: %s after %+v, want %+v", hangs, d.State, a, want)
-			}
-			if got := p.Get("/_mock/overview").Int("failed"); got != want.failed {
-				t.Errorf("hangs %v: %d attempts failed, want %d", hangs, got, want.failed)
-			}
+			a := d.Attempts[0]
+			assert.Equal(t, want.state, d.State, "hangs %v", hangs)
+			assert.Equal(t, mockserver.Attempt{Time: a.Time, Duration: a.Duration, Status: 200, Error: want.error, Response: "recei"}, a)
+			assert.Equal(t, want.failed, p.Get("/_mock/overview").Int("failed"), "hangs %v: failed attempts", hangs)
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -107,22 +108,21 @@ func TestFaultResponses(t *testing.T) {
 				res, body, err := p.try(p.Context(), http.MethodPost, "/lists", newList)
 				require.NoError(p, err)
 				name, value, _ := strings.Cut(tt.header, ": ")
-				if res.StatusCode != tt.status || res.Header.Get(name) != value || !strings.Contains(body, tt.contains) {
-					p.Errorf("got %d %v %.100s, want %d, %q and %q", res.StatusCode, res.Header, body, tt.status, tt.header,
-						tt.contains)
+				assert.Equal(p, tt.status, res.StatusCode)
+				assert.Equal(p, value, res.Header.Get(name), name)
+				assert.NotEmpty(p, res.Header.Get("X-Request-Id"))
+				assert.Contains(p, body[:min(len(body), 1000)], tt.contains)
+				if tt.status == http.StatusNoContent {
+					assert.Empty(p, body)
 				}
-				if res.Header.Get("X-Request-Id") == "" {
-					p.Error("no X-Request-Id")
-				}
-				if tt.status == http.StatusNoContent && body != "" {
-					p.Errorf("a response without a body contains %q", body)
-				}
-				if size := tt.fault.Size; size != 0 && int64(len(body)) != size {
-					p.Errorf("%d bytes, want %d", len(body), size)
+				if size := tt.fault.Size; size != 0 {
+					assert.Equal(p, size, int64(len(body)), "bytes")
 				}
 				log := p.Requests()[0]
-				if log.Status != tt.status || log.Fault != "fault-1" || tt.status >= 400 && string(log.Response) != body {
-					p.Errorf("logged as %+v, want %d by fault-1 with %s", log, tt.status, body)
+				assert.Equal(p, tt.status, log.Status, "the log")
+				assert.Equal(p, "fault-1", log.Fault, "the log")
+				if tt.status >= 400 {
+					assert.Equal(p, body, string(log.Response), "the log")
 				}
 				assert.Equal(p, tt.status == 201 || tt.fault.AfterProcessing, p.acted(), "processed")
 			})
@@ -161,12 +161,11 @@ func TestFaultLostConnection(t *testing.T) {
 				if !slices.ContainsFunc(tt.want, func(want error) bool { return errors.Is(err, want) }) {
 					p.Errorf("got %v, want one of %v", err, tt.want)
 				}
-				if tt.fault.Action == mockserver.FaultTruncate && (!strings.HasPrefix(body, `{"`) || res.Header.Get("Content-Type") != "application/json") {
-					p.Errorf("half of the response is %q with %v, want the beginning of JSON", body, res.Header)
+				if tt.fault.Action == mockserver.FaultTruncate {
+					assert.Regexp(p, `^{"`, body)
+					assert.Equal(p, "application/json", res.Header.Get("Content-Type"))
 				}
-				if acted := p.acted(); acted != tt.acted {
-					p.Errorf("acted: %v, want %v", acted, tt.acted)
-				}
+				assert.Equal(p, tt.acted, p.acted(), "acted")
 			})
 		})
 	}
@@ -234,9 +233,8 @@ func TestFaultLostResponseIsNotLogged(t *testing.T) {
 		p.MustInject(mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true})
 		_, _, err := p.try(p.Context(), http.MethodPost, "/lists", `{}`) // an invalid request, with status 422
 		p.until(func() bool { return len(p.Requests()) > 0 })
-		if logged := p.Requests()[0].Response; err == nil || len(logged) != 0 {
-			p.Errorf("got %v and logged %s, want an error and no response", err, logged)
-		}
+		assert.Error(p, err)
+		assert.Empty(p, p.Requests()[0].Response)
 	})
 }
 
@@ -276,17 +274,18 @@ func TestFaultSeed(t *testing.T) {
 		"same rule again": func() { p.ClearFaults(); p.MustInject(rule) },
 	} {
 		change()
-		if p.SeedFaults(42); p.Faults()[0].Applied != 0 || run() != first {
-			t.Errorf("%s: the rule matches other requests, or keeps its counts", name)
-		}
+		p.SeedFaults(42)
+		assert.Zero(t, p.Faults()[0].Applied, name)
+		assert.Equal(t, first, run(), name)
 	}
 	p.ClearFaults()
 	if p.MustInject(rule); run() != first {
 		t.Error("the same rule in an empty plan matches other requests")
 	}
-	if seed := p.SeedFaults(0); seed == 0 || seed == 42 || seed != p.FaultSeed() || run() == first {
-		t.Errorf("seed 0 chose %d, want another seed and other matches", seed)
-	}
+	seed := p.SeedFaults(0)
+	assert.NotContains(t, []uint64{0, 42}, seed)
+	assert.Equal(t, seed, p.FaultSeed())
+	assert.NotEqual(t, first, run(), "seed %d", seed)
 }
 
 // If a rule is invalid, Inject adds no rules. The error names each invalid field.
@@ -295,9 +294,8 @@ func TestFaultInvalid(t *testing.T) {
 	const status = mockserver.FaultStatus
 	_, err := p.Inject(mockserver.Fault{Action: status, Nth: -1}, mockserver.Fault{Action: status, Times: -1, Probability: 2, Path: "lists"})
 	want := "nth: must be between 1 and 2147483647; path: must be a path that begins with a slash; probability: must be more than 0 and at most 1; times: must be between 0 and 2147483647"
-	if err == nil || !strings.HasSuffix(err.Error(), want) || len(p.Faults()) != 0 {
-		t.Errorf("got %v and %v, want an error that ends with %q", err, p.Faults(), want)
-	}
+	assert.Regexp(t, regexp.QuoteMeta(want)+"$", err)
+	assert.Empty(t, p.Faults())
 }
 
 // Faults apply to the deliveries of three contacts. If a fault makes an attempt fail, the delivery records the failure
@@ -364,18 +362,16 @@ func TestFaultDeliveries(t *testing.T) {
 					_, address, _ := strings.Cut(body, `"email_address":"`)
 					got += address[:1]
 				}
-				if last := slices.Max(h.Since(begin)); got != tt.want || last != tt.last {
-					t.Errorf("arrived: %s, the last one after %v; want %s, %v", got, last, tt.want, tt.last)
-				}
+				assert.Equal(t, tt.want, got, "arrived")
+				assert.Equal(t, tt.last, slices.Max(h.Since(begin)), "the last arrival")
 				second := p.Deliveries()[1]
-				if second.State == mockserver.DeliveryDropped != (len(tt.want) == 2) || tt.attempt.Status != 200 && second.Fault != "fault-1" {
-					t.Errorf("the second delivery is %s by %q", second.State, second.Fault)
+				assert.Equal(t, len(tt.want) == 2, second.State == mockserver.DeliveryDropped, "the second delivery is %s", second.State)
+				if tt.attempt.Status != 200 {
+					assert.Equal(t, "fault-1", second.Fault)
 				}
 				first := append(second.Attempts, mockserver.Attempt{})[0]
 				first.Time, first.Manual = time.Time{}, false
-				if first != tt.attempt {
-					t.Errorf("first attempt %+v, want %+v", first, tt.attempt)
-				}
+				assert.Equal(t, tt.attempt, first)
 			})
 		})
 	}
@@ -497,7 +493,6 @@ func TestEnableAndRemoveFault(t *testing.T) {
 	require.NoError(t, p.EnableFault("fault-1", true))
 	require.NoError(t, p.RemoveFault("fault-1"))
 	p.Get("/lists").OK()
-	if p.RemoveFault("fault-1") == nil || p.EnableFault("fault-1", true) == nil {
-		t.Error("no error for a removed rule")
-	}
+	assert.Error(t, p.RemoveFault("fault-1"), "a removed rule")
+	assert.Error(t, p.EnableFault("fault-1", true), "a removed rule")
 }

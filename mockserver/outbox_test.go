@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -28,9 +27,7 @@ func TestRecipientErrors(t *testing.T) {
 		"restoration":      p.RestoreMessage("nothing"),
 		"unknown category": p.Bounce(p.Email("bob@example.org"), "bounce_xx"),
 	} {
-		if err == nil || !strings.HasPrefix(err.Error(), "mockserver: ") {
-			t.Errorf("%s: %v, want an error with the prefix mockserver", name, err)
-		}
+		assert.Regexp(t, "^mockserver: ", err, name)
 	}
 }
 
@@ -96,7 +93,8 @@ func TestConcurrentMethods(t *testing.T) {
 	}
 	all.Wait()
 	messages, requests := p.Outbox(), p.Requests()
-	if len(messages) != 40 || len(messages[0].Headers) == 0 || messages[0].Headers[0].Name == "" || string(requests[0].Body) != email {
-		t.Errorf("%d messages, the first with %q; the first request is %q", len(messages), messages[0].Headers, requests[0].Body)
-	}
+	require.Len(t, messages, 40)
+	require.NotEmpty(t, messages[0].Headers)
+	assert.NotEmpty(t, messages[0].Headers[0].Name)
+	assert.Equal(t, email, string(requests[0].Body))
 }

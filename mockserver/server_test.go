@@ -93,9 +93,8 @@ func TestLargeCampaign(t *testing.T) {
 		t.Errorf("fired %v, want only Campaign.Sent", got)
 	}
 	box := p.Outbox()
-	if len(box) != 1001 || box[1000].Text != "Hello 1000" {
-		t.Errorf("%d sent, want 1001, the last with its own text", len(box))
-	}
+	require.Len(t, box, 1001)
+	assert.Equal(t, "Hello 1000", box[1000].Text)
 }
 
 // leaver is the response writer of a client that disconnects while the body is written.
@@ -213,9 +212,8 @@ func TestShutdownReportsRunningRequests(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		err := srv.Shutdown(ctx)
-		if err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		require.EqualError(t, err, want)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
 

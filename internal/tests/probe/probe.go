@@ -5,6 +5,8 @@ package probe
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -79,7 +81,7 @@ func (p Probe) Post(path string, body any) Response {
 func (p Probe) Send(req *http.Request) Response {
 	p.Helper()
 	res, body := rawhttp.Send(p, p.HTTPClient(), req) //nolint:bodyclose // Send has closed it
-	r := Response{p, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, body}
+	r := Response{p, excerpt(req), res.StatusCode, res.Header, body}
 	if found := LocalTime(body); found != "" {
 		p.Errorf("%s: the response contains …%s, want UTC", r.Request, found)
 	}
@@ -87,6 +89,16 @@ func (p Probe) Send(req *http.Request) Response {
 		p.Errorf("%s: the response has no X-Request-Id", r.Request)
 	}
 	return r
+}
+
+// excerpt returns the request line and the beginning of the body.
+func excerpt(req *http.Request) string {
+	var body []byte
+	if req.GetBody != nil {
+		r, _ := req.GetBody()
+		body, _ = io.ReadAll(io.LimitReader(r, 200))
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s", req.Method, req.URL.RequestURI(), body))
 }
 
 // State returns a snapshot, with indentation.

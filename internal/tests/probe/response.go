@@ -15,7 +15,7 @@ import (
 type Response struct {
 	testing.TB
 
-	Request string // method and path
+	Request string // the beginning of the request
 	Status  int
 	Header  http.Header
 	Body    string
@@ -40,6 +40,14 @@ func (r Response) Is(status int, pattern string) Response {
 	for _, m := range Mismatches(r.JSON(), pattern) {
 		r.Errorf("%s: %s", r.Request, m)
 	}
+	return r
+}
+
+// Has checks the status and a part of the body.
+func (r Response) Has(status int, part string) Response {
+	r.Helper()
+	assert.Equal(r, status, r.Status, "%s: %s", r.Request, r.Body)
+	assert.Contains(r, r.Body, part, r.Request)
 	return r
 }
 

@@ -61,9 +61,10 @@ func TestActionOnPercent(t *testing.T) {
 			to[m.ID] = m.To
 		}
 		for action, want := range map[string]int{`{"action":"bounce","category":"bounce_sb","percent":5}`: 3, `{"action":"complain","percent":0.5}`: 0} {
-			if got := act(p, campaign+"&status=delivered", action); len(got.IDs) != want || len(got.Events) != want || got.Failed != 0 {
-				t.Errorf("%s: %+v, want %d", action, got, want)
-			}
+			got := act(p, campaign+"&status=delivered", action)
+			assert.Len(t, got.IDs, want, action)
+			assert.Len(t, got.Events, want, action)
+			assert.Zero(t, got.Failed, action)
 		}
 		for range 2 {
 			var names []string
@@ -126,9 +127,7 @@ func TestActionOnMessages(t *testing.T) {
 		`{"action":"restore"}`: "ids", `{"action":"open","category":"bounce_sb"}`: "category", `{"action":"bounce","provider":"x"}`: "provider",
 		`{"action":"complain","url":"https://x.example"}`: "url", `{"action":"click","diagnostic":"x"}`: "diagnostic",
 	} {
-		if response := p.Post("/_mock/outbox/actions", body); response.Status != 422 || !strings.Contains(response.Body, field) {
-			t.Errorf("%s: %d %s, want 422 with %s", body, response.Status, response.Body, field)
-		}
+		p.Post("/_mock/outbox/actions", body).Has(422, field)
 	}
 }
 

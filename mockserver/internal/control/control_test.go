@@ -62,13 +62,11 @@ func TestControlRequestsWithInvalidToken(t *testing.T) {
 		p.Delete("/_mock/state").OK()
 		req := rawhttp.NewRequest(t, "GET", p.URL()+"/lists/7/contacts", "", "")
 		req.Header["Authorization"] = []string{header}
-		if response := p.Send(req); response.Status != 401 || !strings.Contains(response.Body, want) || strings.Contains(response.Body, "wrong secret") {
-			t.Errorf("%q: %d %s, want 401: %s", header, response.Status, response.Body, want)
-		}
+		assert.NotContains(t, p.Send(req).Has(401, want).Body, "wrong secret", header)
 		r := p.Requests()[0]
-		if response := p.Get("/_mock/requests/" + r.ID).OK(); r.Operation != "listContacts" || r.Status != 401 || response.Field("closest") != nil {
-			t.Errorf("%q: %s, want listContacts and no similar operation", header, response.Body)
-		}
+		assert.Equal(t, "listContacts", r.Operation, header)
+		assert.Equal(t, 401, r.Status, header)
+		assert.Nil(t, p.Get("/_mock/requests/"+r.ID).OK().Field("closest"), header)
 	}
 	p.As("wrong").Get("/nothing")
 	if r := p.Requests(); r[len(r)-1].Operation != "" {
@@ -79,9 +77,8 @@ func TestControlRequestsWithInvalidToken(t *testing.T) {
 func TestControlRedirectsToSlash(t *testing.T) {
 	w := httptest.NewRecorder()
 	probe.New(t, mockserver.Config{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/_mock?token=x", nil))
-	if to := w.Header().Get("Location"); w.Code != http.StatusPermanentRedirect || to != "_mock/?token=x" {
-		t.Errorf("%d to %s, want 308 to /_mock/?token=x", w.Code, to)
-	}
+	assert.Equal(t, http.StatusPermanentRedirect, w.Code)
+	assert.Equal(t, "_mock/?token=x", w.Header().Get("Location"))
 }
 
 // A browser that requests the root is redirected to the console, if there is one. Other clients get an API response.
@@ -101,8 +98,9 @@ func TestConsole(t *testing.T) {
 		req.Header.Set("Accept", tt.accept)
 		rec := httptest.NewRecorder()
 		p.ServeHTTP(rec, req)
-		if to := rec.Header().Get("Location"); rec.Code != tt.want || tt.want == http.StatusSeeOther && to != "_mock/" {
-			t.Errorf("%s: %d to %q, want %d", name, rec.Code, to, tt.want)
+		assert.Equal(t, tt.want, rec.Code, name)
+		if tt.want == http.StatusSeeOther {
+			assert.Equal(t, "_mock/", rec.Header().Get("Location"))
 		}
 	}
 }
@@ -167,31 +165,25 @@ func TestControlStream(t *testing.T) {
 	}{{"socket", http.DefaultClient}, {"in process", &http.Client{Transport: srv.Transport()}}} {
 		t.Run(via.name, func(t *testing.T) {
 			stream := streamOf(p, via.client)
-			if name, data := stream.next(); name != "hello" || !strings.Contains(data, `"seq":`) {
-				t.Fatalf("the stream begins with %s %s, want hello with a seq", name, data)
-			}
+			name, data := stream.next()
+			require.Equal(t, "hello", name)
+			assert.Contains(t, data, `"seq":`)
 			id := p.Email("a@example.org")
-			if r := stream.until("message"); r["id"] != id || r["html"] != nil {
-				t.Errorf("a message: %v, want %s without its parts", r, id)
-			}
-			if r := stream.until("request"); r["operation"] != "submitEmail" || r["body"] != nil {
-				t.Errorf("a request: %v, want submitEmail without its body", r)
-			}
+			message := stream.until("message")
+			assert.Equal(t, id, message["id"])
+			assert.Nil(t, message["html"])
+			request := stream.until("request")
+			assert.Equal(t, "submitEmail", request["operation"])
+			assert.Nil(t, request["body"])
 			stream.until("records")
 			require.NoError(t, p.Open(id))
-			if r := stream.until("message"); r["opens"] != 1.0 {
-				t.Errorf("an opened message: %v, want 1 open", r)
-			}
-			if r := stream.until("event"); r["event"] != "Email.Opened" || r["body"] != nil {
-				t.Errorf("an event: %v, want Email.Opened without its body", r)
-			}
-			if _, err := p.SendEventTo("http://127.0.0.1:1/", check.Need(webhook.ParseSecret("s", ""))(t), []byte("{}")); err != nil {
-				t.Fatal(err)
-			}
+			assert.Equal(t, 1.0, stream.until("message")["opens"]) //nolint:testifylint // 1.0 is exact
+			event := stream.until("event")
+			assert.Equal(t, "Email.Opened", event["event"])
+			assert.Nil(t, event["body"])
+			check.Need(p.SendEventTo("http://127.0.0.1:1/", check.Need(webhook.ParseSecret("s", ""))(t), []byte("{}")))(t)
 			for _, state := range []string{"queued", "delivering", "failed"} {
-				if r := stream.until("delivery"); r["state"] != state {
-					t.Errorf("a delivery: %v, want it %s", r, state)
-				}
+				assert.Equal(t, state, stream.until("delivery")["state"])
 			}
 			p.MustInject(mockserver.Fault{Action: mockserver.FaultReset})
 			stream.until("fault")
@@ -232,18 +224,16 @@ func TestWaitRoute(t *testing.T) {
 		})
 		defer application.Wait()
 		response := p.Post("/_mock/wait", `{"for":"message","to":"BOB@example.org","count":2}`).OK()
-		if took := time.Since(start); took != 2*time.Second || response.Int("total") != 2 {
-			t.Errorf("after %v: %s, want 2 messages after 2 s", took, response.Body)
-		}
+		assert.Equal(t, 2*time.Second, time.Since(start))
+		assert.EqualValues(t, 2, response.Int("total"))
 	})
 }
 
 // TestInvalidWaitFilter: the error for a filter of other records names only filters that a wait accepts.
 func TestInvalidWaitFilter(t *testing.T) {
 	p := probe.New(t, mockserver.Config{})
-	response := p.Post("/_mock/wait", `{"for":"request","to":"ada@example.org"}`)
-	assert.Equal(t, 422, response.Status)
-	assert.Contains(t, response.Body, "must be one of account_id, method, operation, search, status")
+	p.Post("/_mock/wait", `{"for":"request","to":"ada@example.org"}`).
+		Has(422, "must be one of account_id, method, operation, search, status")
 }
 
 // A control body that is too large is rejected before it is read.
@@ -255,8 +245,7 @@ func TestControlBodyTooLarge(t *testing.T) {
 		r.ContentLength = limit + 1
 		w := httptest.NewRecorder()
 		p.ServeHTTP(w, r)
-		if w.Code != http.StatusRequestEntityTooLarge || !strings.Contains(w.Body.String(), fmt.Sprintf("larger than %d bytes", limit)) {
-			t.Errorf("%s: got %d %s, want 413", route, w.Code, w.Body)
-		}
+		assert.Equal(t, http.StatusRequestEntityTooLarge, w.Code, route)
+		assert.Contains(t, w.Body.String(), fmt.Sprintf("larger than %d bytes", limit), route)
 	}
 }

@@ -21,13 +21,11 @@ func TestTextIsUnicode(t *testing.T) {
 	check := func(route, body, place string) {
 		t.Helper()
 		method, path, _ := strings.Cut(route, " ")
-		got, want := p.Do(method, path, body), http.StatusBadRequest
+		want := http.StatusBadRequest
 		if body == "" { // openapi.yaml allows 400 only for bodies
 			want = http.StatusUnprocessableEntity
 		}
-		if got.Status != want || !strings.Contains(got.Body, `"loc":[`+place) {
-			t.Errorf("%s %q: %d %s, want %d with the location %s", route, body, got.Status, got.Body, want, place)
-		}
+		p.Do(method, path, body).Has(want, `"loc":[`+place)
 	}
 	parameter := regexp.MustCompile(`{[^}]*}`)
 	checkURL := func(route string) string {

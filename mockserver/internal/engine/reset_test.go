@@ -37,9 +37,8 @@ func TestResetMethods(t *testing.T) {
 		if got, want := p.State(), q.State(); got != want {
 			t.Errorf("%s: %s", route, difference(want, got))
 		}
-		if p.ResetAccount(77) == nil || p.ClearAccount(77) == nil {
-			t.Error("an unknown account was reset")
-		}
+		assert.Error(t, p.ResetAccount(77), "an unknown account")
+		assert.Error(t, p.ClearAccount(77), "an unknown account")
 	}
 }
 
@@ -57,9 +56,8 @@ func TestResetAccountDeliveries(t *testing.T) {
 	require.NoError(t, p.Restore(strings.NewReader(p.State())))
 	p.Post("/suppressed-emails", `{"email":"b@example.org"}`).OK()
 	added := events.NameSuppressedEmailAdded
-	if fired := p.Fired(); len(fired) != 2 || fired[0] != added || fired[1] != added || p.Deliveries()[1].ID == "dlv-2" {
-		t.Errorf("the deliveries are %+v", p.Deliveries())
-	}
+	require.Equal(t, []events.Name{added, added}, p.Fired())
+	assert.NotEqual(t, "dlv-2", p.Deliveries()[1].ID)
 }
 
 // After a reset of its account, a scheduled campaign is no longer pending work.
@@ -78,9 +76,9 @@ func TestRestoreKeepsFaultsTokensRequests(t *testing.T) {
 	require.NoError(t, p.Seed(strings.NewReader(`{"tokens":[{"token":"added"}]}`)))
 	p.As("added").Post("/lists", `{"name":"x"}`).OK()
 	require.NoError(t, p.Restore(strings.NewReader(before)))
-	if len(p.Faults()) != 1 || len(p.Requests()) != 1 || strings.Contains(before, "added") {
-		t.Errorf("%d faults and %d requests remain, want 1 and 1", len(p.Faults()), len(p.Requests()))
-	}
+	assert.Len(t, p.Faults(), 1)
+	assert.Len(t, p.Requests(), 1)
+	assert.NotContains(t, before, "added")
 	assert.NotContains(t, p.As("added").Get("/lists").OK().Body, `"x"`, "the state was not restored")
 }
 
@@ -90,8 +88,10 @@ func TestRevokeToken(t *testing.T) {
 	require.NoError(t, p.RevokeToken("one"))
 	assert.Equal(t, 401, p.Get("/lists").Status, "with the revoked token")
 	for _, token := range []string{"one", "unknown-secret", ""} {
-		if err := p.RevokeToken(token); err == nil || token != "" && strings.Contains(err.Error(), token) {
-			t.Errorf("RevokeToken(%q): got %v, want an error without the token", token, err)
+		err := p.RevokeToken(token)
+		require.Error(t, err, "%q", token)
+		if token != "" {
+			assert.NotContains(t, err.Error(), token)
 		}
 	}
 	p.Reset()

@@ -34,9 +34,7 @@ const seedFile = `{
 func TestSeedInvalid(t *testing.T) {
 	p := probe.New(t, mockserver.Config{})
 	err := p.Seed(strings.NewReader(`{"templates":[{"name":"x","content":{"html":"x"}},{}]}`))
-	if err == nil || !strings.Contains(err.Error(), "templates[1].name: required") {
-		t.Errorf("got %v, want an error about templates[1].name", err)
-	}
+	assert.ErrorContains(t, err, "templates[1].name: required")
 }
 
 // TestSeedIDs: the schema of a seed limits each id of a record, because package platform does not check this limit.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -74,9 +73,8 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		"/_mock/outbox", "/_mock/deliveries", "/_mock/events",
 	} {
 		want, got := p.Get(path).OK().Body, q.Get(path).OK().Body
-		if want != got || strings.Contains(want, `"data":[]`) {
-			t.Errorf("%s:\n%s\n%s", path, want, got)
-		}
+		assert.Equal(t, want, got, path)
+		assert.NotContains(t, want, `"data":[]`, path)
 	}
 	require.NoError(t, q.Wait(t.Context()))
 	first, second := p.Post("/lists", `{"name":"Next"}`).OK(), q.Post("/lists", `{"name":"Next"}`).OK()
@@ -113,13 +111,12 @@ func TestSnapshotResumesDeliveries(t *testing.T) {
 		if took := time.Since(begin); took < time.Hour || took > 2*time.Hour+time.Minute {
 			t.Errorf("took %v, want 1 to 2 h, because the rate limit counts the attempts before the snapshot", took)
 		}
-		if n := len(h.Bodies); n != 4 || slices.ContainsFunc(h.Bodies, func(body string) bool { return !bodies[body] }) {
-			t.Errorf("got %d deliveries %q, want 4 with the bytes %v", n, h.Bodies, bodies)
+		assert.Len(t, h.Bodies, 4)
+		for _, body := range h.Bodies {
+			assert.True(t, bodies[body], body)
 		}
 		for _, d := range q.Deliveries() {
-			if d.State != mockserver.DeliveryDelivered {
-				t.Errorf("%s is %s, want delivered", d.ID, d.State)
-			}
+			assert.Equal(t, mockserver.DeliveryDelivered, d.State, d.ID)
 		}
 	})
 }
@@ -136,9 +133,9 @@ func TestSnapshotKeepsBytes(t *testing.T) {
 	require.NoError(t, p.Restore(strings.NewReader(p.State())))
 	require.NoError(t, p.Redeliver(id))
 	require.NoError(t, p.Wait(t.Context()))
-	if len(h.Bodies) != 2 || h.Bodies[1] != body || h.Signatures[1] != h.Signatures[0] {
-		t.Errorf("delivered %q, want %q twice with one signature", h.Bodies, body)
-	}
+	require.Len(t, h.Bodies, 2)
+	assert.Equal(t, body, h.Bodies[1])
+	assert.Equal(t, h.Signatures[0], h.Signatures[1])
 }
 
 // An invalid snapshot is rejected and changes nothing.
@@ -154,10 +151,7 @@ func TestRestoreInvalidSnapshot(t *testing.T) {
 		{`"template_id": 2,`, `"template_id": 2, "shade": "x",`, `accounts[0]: unknown field \"shade\"`, 422},
 		{`"webhook_id": "1"`, `"webhook_id": "77"`, "webhook_id", 422},
 	} {
-		response := p.Do("PUT", "/_mock/state", strings.Replace(saved, tt.old, tt.new, 1))
-		if response.Status != tt.status || !strings.Contains(response.Body, tt.want) {
-			t.Errorf("%s: got %d %s, want %d with %s", tt.new, response.Status, response.Body, tt.status, tt.want)
-		}
+		p.Do("PUT", "/_mock/state", strings.Replace(saved, tt.old, tt.new, 1)).Has(tt.status, tt.want)
 		assert.Equal(t, saved, p.State(), "%s: the state has changed", tt.new)
 	}
 	p.Close()

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -70,19 +69,15 @@ func TestAdvanceToNext(t *testing.T) {
 	require.NoError(t, p.Wait(t.Context()))
 	for i, wait := range mockserver.DefaultRetrySchedule() {
 		clock := p.Clock()
-		if !strings.HasSuffix(clock.What, "(http://app.test/hook)") || clock.Next.Sub(p.Now()).Round(time.Second) != wait {
-			t.Errorf("next is %q at %v, want a delivery in %v", clock.What, clock.Next, wait)
-		}
+		assert.Regexp(t, `\(http://app.test/hook\)$`, clock.What)
+		assert.Equal(t, wait, clock.Next.Sub(p.Now()).Round(time.Second))
 		if require.NoError(t, p.AdvanceToNext(t.Context())); len(h.Times) != i+2 {
 			t.Errorf("%d attempts, want %d", len(h.Times), i+2)
 		}
 	}
-	if err := p.AdvanceToNext(t.Context()); err == nil || !strings.Contains(err.Error(), "no scheduled work") {
-		t.Errorf("without scheduled work: %v", err)
-	}
-	if clock := p.Clock(); !clock.Next.IsZero() || clock.What != "" {
-		t.Errorf("without scheduled work, next is %q at %v", clock.What, clock.Next)
-	}
+	assert.ErrorContains(t, p.AdvanceToNext(t.Context()), "no scheduled work")
+	assert.Zero(t, p.Clock().Next)
+	assert.Empty(t, p.Clock().What)
 }
 
 // After a canceled Advance, the clock continues from the time that Advance has reached.
@@ -94,9 +89,8 @@ func TestAdvanceCanceled(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // two attempts take 20 s
 		defer cancel()
 		err := p.Advance(ctx, time.Hour)
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the clock shows 2000-01-01T00:00:01Z") {
-			t.Errorf("got %v", err)
-		}
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.ErrorContains(t, err, "the clock shows 2000-01-01T00:00:01Z")
 		before := p.Now()
 		time.Sleep(time.Second)
 		assert.Equal(t, time.Second, p.Now().Sub(before), "after the cancellation, a second")
@@ -114,17 +108,12 @@ func TestDrainWithFrozenClock(t *testing.T) {
 		go func() { drained <- p.Drain(t.Context()) }()
 		synctest.Wait()
 		p.MustAdvance(8 * time.Hour)
-		if err := <-drained; err != nil || time.Since(start) != 0 {
-			t.Errorf("drained after %v: %v", time.Since(start), err)
-		}
+		assert.NoError(t, <-drained)
+		assert.Zero(t, time.Since(start))
 		p.Post("/suppressed-emails", `{"email":"b@example.org"}`).OK()
 		p.FreezeClock()
-		if err := p.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "the clock is frozen") {
-			t.Errorf("a frozen clock: %v", err)
-		}
-		if response := p.Post("/_mock/wait", `{"drain":true}`); response.Status != 409 || !strings.Contains(response.Body, "the clock is frozen") {
-			t.Errorf("a frozen clock, over HTTP: %d %s, want 409", response.Status, response.Body)
-		}
+		assert.ErrorContains(t, p.Drain(t.Context()), "the clock is frozen")
+		p.Post("/_mock/wait", `{"drain":true}`).Has(409, "the clock is frozen")
 		p.ResumeClock()
 		assert.NoError(t, p.Drain(t.Context()))
 	})
@@ -182,9 +171,7 @@ func TestSnapshotClock(t *testing.T) {
 		require.NoError(t, p.Wait(t.Context()))
 		assert.Len(t, h.Times, made, "a restore made attempts before their time")
 		bad := strings.Replace(frozen, `"frozen_at": "2000`, `"frozen_at": "2700`, 1)
-		if err := p.Restore(strings.NewReader(bad)); err == nil || !strings.Contains(err.Error(), "clock: year must be") {
-			t.Errorf("a time out of range: %v", err)
-		}
+		assert.ErrorContains(t, p.Restore(strings.NewReader(bad)), "clock: year must be")
 	})
 }
 
@@ -223,12 +210,9 @@ func TestResetEndsAdvance(t *testing.T) {
 	}
 	p.Reset()
 	close(goOn)
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "another call has set the clock") {
-		t.Errorf("got %v", err)
-	}
-	if got := p.Clock(); got.Ahead != 0 || got.Frozen {
-		t.Errorf("after the reset: %+v", got)
-	}
+	assert.ErrorContains(t, <-ended, "another call has set the clock")
+	assert.Zero(t, p.Clock().Ahead)
+	assert.False(t, p.Clock().Frozen)
 }
 
 // Requests are logged with their virtual time and their real duration.
@@ -240,9 +224,8 @@ func TestRequestTimesAreVirtual(t *testing.T) {
 		p.MustInject(mockserver.Fault{Action: mockserver.FaultDelay, Delay: delay})
 		p.Get("/lists").OK()
 		r := p.Requests()[0]
-		if !r.Time.Equal(p.Now()) || r.Duration != delay {
-			t.Errorf("a request at %v took %v, want %v at %v", r.Time, r.Duration, delay, p.Now())
-		}
+		assert.Equal(t, p.Now(), r.Time)
+		assert.Equal(t, delay, r.Duration)
 	})
 }
 
@@ -263,8 +246,9 @@ func TestLookupLimit(t *testing.T) {
 			require.NoError(t, err)
 			p.MustAdvance(d)
 			response := p.Get(path)
-			if fmt.Sprint(response.Status) != status || response.Status == 429 && response.Header.Get("Retry-After") != "1" {
-				t.Errorf("%s %s: %d, Retry-After %q", limit, lookup, response.Status, response.Header.Get("Retry-After"))
+			assert.Equal(t, status, fmt.Sprint(response.Status), "%s %s", limit, lookup)
+			if response.Status == http.StatusTooManyRequests {
+				assert.Equal(t, "1", response.Header.Get("Retry-After"), "%s %s", limit, lookup)
 			}
 		}
 		require.NoError(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))
@@ -362,9 +346,7 @@ func TestClockRange(t *testing.T) {
 		"1970 and 2199":                p.Advance(t.Context(), 250*365*24*time.Hour),
 		"between 1970 and 2199":        p.SetNow(time.Unix(-1, 0)),
 	} {
-		if err == nil || !strings.HasPrefix(err.Error(), "mockserver: ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want an error that contains %q", err, want)
-		}
+		assert.Regexp(t, "^mockserver: .*"+want, err)
 	}
 	if ahead := p.Clock().Ahead; ahead != 0 {
 		t.Errorf("the failed calls moved the clock by %v", ahead)

@@ -2,9 +2,7 @@ package engine_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -55,17 +53,14 @@ func TestWaitForEnds(t *testing.T) {
 	p := probe.New(t, mockserver.Config{})
 	assert.NoError(t, p.WaitFor(ended, func() bool { return true }), "a condition that is already true")
 	err := p.WaitFor(ended, never)
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "wait: the condition was not met: context canceled") {
-		t.Errorf("a canceled context: %v", err)
-	}
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.ErrorContains(t, err, "wait: the condition was not met: context canceled")
 	for name, end := range map[string]func(*mockserver.Server){
 		"Close": (*mockserver.Server).Close, "Shutdown": func(s *mockserver.Server) { _ = s.Shutdown(t.Context()) },
 	} {
 		p := probe.New(t, mockserver.Config{})
 		go end(p.Server)
-		if err := p.WaitFor(t.Context(), never); err == nil || !strings.Contains(err.Error(), "server closed") {
-			t.Errorf("%s: got %v", name, err)
-		}
+		assert.ErrorContains(t, p.WaitFor(t.Context(), never), "server closed", name)
 	}
 }
 
@@ -99,9 +94,7 @@ func TestWaitForOneAccount(t *testing.T) {
 			`{"account_id":5}`:                404,
 			`{"account_id":0}`:                422,
 		} {
-			if response := p.Post("/_mock/wait", body); response.Status != status {
-				t.Errorf("%s: %d %s, want %d", body, response.Status, response.Body, status)
-			}
+			p.Post("/_mock/wait", body).Has(status, "")
 		}
 		require.NoError(t, p.WaitAccount(t.Context(), 1))
 		require.NoError(t, p.DrainAccount(t.Context(), 1))
@@ -122,14 +115,12 @@ func TestWaitEndsWithContext(t *testing.T) {
 		p.CauseDelivery()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := p.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Wait: %v, want the deadline", err)
-		}
+		assert.ErrorIs(t, p.Wait(ctx), context.DeadlineExceeded)
 		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if err := p.Drain(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "1 deliveries to webhook") {
-			t.Errorf("Drain: %v, want the deadline and the pending deliveries", err)
-		}
+		err := p.Drain(ctx)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.ErrorContains(t, err, "1 deliveries to webhook")
 		p.Post("/suppressed-emails", `{"email":"b@example.org"}`).OK()
 		synctest.Wait()
 		if inProgress.Load() == 0 {
@@ -140,9 +131,8 @@ func TestWaitEndsWithContext(t *testing.T) {
 		p.Close() // has no effect
 		took := time.Since(start)
 		synctest.Wait()
-		if n := inProgress.Load(); took != 0 || n != 0 {
-			t.Errorf("Close took %v and left %d attempts, want no time and none", took, n)
-		}
+		assert.Zero(t, took, "the duration of Close")
+		assert.Zero(t, inProgress.Load(), "the attempts in progress")
 	})
 }
 
@@ -158,10 +148,9 @@ func TestDrainClosedServer(t *testing.T) {
 			p.CauseDelivery()
 			require.NoError(t, p.Wait(t.Context()))
 			start(p.Close)
-			if err := p.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "1 deliveries to webhook") ||
-				!strings.Contains(err.Error(), "server closed") {
-				t.Errorf("%s: got %v, want the pending deliveries and that the server is closed", name, err)
-			}
+			err := p.Drain(t.Context())
+			assert.ErrorContains(t, err, "1 deliveries to webhook", name)
+			assert.ErrorContains(t, err, "server closed", name)
 		})
 	}
 }

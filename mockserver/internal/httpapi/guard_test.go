@@ -167,13 +167,12 @@ func TestControlOffLoopback(t *testing.T) {
 func TestControlTokenLink(t *testing.T) {
 	url := startAnywhere(t)
 	res, _ := askControl(t, "GET", url+"/_mock/info?token=key%26of%3Dthe+owner&page=1")
-	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "./info?page=1" {
-		t.Fatalf("got %d to %s, want 303 to ./info?page=1", res.StatusCode, res.Header.Get("Location"))
-	}
+	require.Equal(t, http.StatusSeeOther, res.StatusCode)
+	assert.Equal(t, "./info?page=1", res.Header.Get("Location"))
 	cookie := res.Cookies()[0]
-	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/_mock/" {
-		t.Errorf("the cookie is %v, want HttpOnly, SameSite=Strict, for /_mock/", cookie)
-	}
+	assert.True(t, cookie.HttpOnly)
+	assert.Equal(t, http.SameSiteStrictMode, cookie.SameSite)
+	assert.Equal(t, "/_mock/", cookie.Path)
 	if res, body := askControl(t, "GET", url+"/_mock/info", "Cookie: "+cookie.Name+"="+cookie.Value); res.StatusCode != 200 {
 		t.Errorf("with the cookie: %d %s, want 200", res.StatusCode, body)
 	}

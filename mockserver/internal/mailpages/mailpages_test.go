@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/internal/tests/probe"
@@ -62,12 +63,9 @@ func TestOneClick(t *testing.T) {
 				req.Header.Set("Content-Type", row.kind)
 			}
 			res, _ := rawhttp.Send(t, http.DefaultClient, req)
-			if got := p.Outbox()[0].Unsubscribed; res.StatusCode != row.status || got != row.unsubscribed {
-				t.Errorf("status %d, unsubscribed %v, want %d, %v", res.StatusCode, got, row.status, row.unsubscribed)
-			}
-			if policy := res.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") {
-				t.Errorf("the page's policy is %q", policy)
-			}
+			assert.Equal(t, row.status, res.StatusCode)
+			assert.Equal(t, row.unsubscribed, p.Outbox()[0].Unsubscribed)
+			assert.Regexp(t, "^default-src 'none'", res.Header.Get("Content-Security-Policy"))
 		})
 	}
 }
@@ -104,9 +102,9 @@ func TestInvalidLinks(t *testing.T) {
 		req := rawhttp.NewRequest(t, row.method, base+row.path, "", "")
 		req.Host = row.host // "" means the host of the URL
 		res, text := rawhttp.Send(t, http.DefaultClient, req)
-		if res.StatusCode != row.status || strings.Contains(text, "<script>") || p.Outbox()[0].Unsubscribed != row.unsubscribed {
-			t.Errorf("%+v: got %d %s", row, res.StatusCode, text)
-		}
+		assert.Equal(t, row.status, res.StatusCode, "%+v", row)
+		assert.NotContains(t, text, "<script>", "%+v", row)
+		assert.Equal(t, row.unsubscribed, p.Outbox()[0].Unsubscribed, "%+v", row)
 	}
 }
 
