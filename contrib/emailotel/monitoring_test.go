@@ -129,5 +129,5 @@ func recordAll(t *testing.T, r *recorder) {
 		r.receive(func(context.Context, *events.Event) error { return result }, opened)
 	}
 	r.room(c)
-	r.receive(nil, opened, func(req *http.Request) { req.Header.Del(webhook.DefaultSignatureHeader) })
+	r.receive(func(context.Context, *events.Event) error { return nil }, opened, func(req *http.Request) { req.Header.Del(webhook.DefaultSignatureHeader) })
 }
