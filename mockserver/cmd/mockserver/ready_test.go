@@ -62,15 +62,20 @@ func TestReadyFileOfNewState(t *testing.T) {
 	}
 }
 
-// The ready file never replaces the lock of the state file that a link names.
-func TestReadyFileOfLinkedState(t *testing.T) {
+// No other file is a lock or a new version of the state file, even if a link names the state file. Otherwise, a save
+// would remove the ready file or the seed.
+func TestFilesOfLinkedState(t *testing.T) {
 	dir := t.TempDir()
 	state, link := filepath.Join(dir, "state.json"), filepath.Join(dir, "link")
 	require.NoError(t, start(t, "-state", state).stop()) // creates the file
 	if err := os.Symlink(state, link); err != nil {
 		t.Skip(err) // Windows may forbid it
 	}
-	require.ErrorContains(t, rejected(t, "-state", link, "-ready-file", state+".lock"), "must be different files")
+	for _, name := range []string{state, state + ".lock", state + ".new"} {
+		require.NoError(t, os.WriteFile(name, []byte("{}"), 0o600))
+		require.ErrorContains(t, rejected(t, "-state", link, "-ready-file", name), "must be different files", name)
+		require.ErrorContains(t, rejected(t, "-state", link, "-seed", name), "must be different files", name)
+	}
 }
 
 // If several servers use one ready file, the first one that ends does not remove the file of the latest one.

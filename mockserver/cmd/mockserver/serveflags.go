@@ -90,10 +90,15 @@ func (o *options) deliveryFlags(flags *flagSet) {
 
 var errSharedFile = errors.New("-ready-file, -state and -seed must be different files")
 
-// sharedFile reports whether two flags name the same file.
+// sharedFile reports whether two flags name the same file. A state file also uses its lock and, for each save,
+// a new file.
 func (o *options) sharedFile() bool {
-	return sameFile(o.readyFile, o.state) || o.state != "" && sameFile(o.readyFile, lockName(o.state)) ||
-		sameFile(o.readyFile, o.seed) || sameFile(o.state, o.seed)
+	var state []string
+	if o.state != "" {
+		state = []string{o.state, lockName(o.state), target(o.state) + newSuffix}
+	}
+	shared := func(name string) bool { return sameFile(o.readyFile, name) || sameFile(o.seed, name) }
+	return sameFile(o.readyFile, o.seed) || slices.ContainsFunc(state, shared)
 }
 
 // sameFile reports whether two names refer to the same file. The file may not exist yet.

@@ -68,11 +68,16 @@ func openState(name string, log *slog.Logger) (*stateFile, error) {
 
 // lockName returns the name of the lock file of a state file. The lock is beside the target of a symbolic link, so
 // each link to a state file has the same lock.
-func lockName(state string) string {
-	if target, err := filepath.EvalSymlinks(state); err == nil {
-		state = target
+func lockName(state string) string { return target(state) + ".lock" }
+
+// newSuffix ends the name of the file that a save writes, and which then replaces the state file.
+const newSuffix = ".new"
+
+func target(name string) string {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		return target
 	}
-	return state + ".lock"
+	return name
 }
 
 // errInUse means that another process has locked the file.
@@ -146,7 +151,7 @@ func pauseAfter(save time.Duration) time.Duration { return max(checkEvery, restA
 // save replaces the file with the current state.
 func (s *stateFile) save() error {
 	revision := s.srv.Revision() // before Snapshot, which may miss later changes
-	file, err := create(s.name + ".new")
+	file, err := create(s.name + newSuffix)
 	if err != nil {
 		return err
 	}
