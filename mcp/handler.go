@@ -28,7 +28,8 @@ import (
 //   - 403: the host is neither a loopback name nor in [Options.AllowedHosts], or a
 //     browser sends the request from a page with another origin.
 //   - 413: the request is larger than 64 KiB.
-//   - 400: a batch contains more than 50 messages.
+//   - 400: a batch contains more than 50 messages, or an id is not a string or an integer up
+//     to 9007199254740991.
 //   - 503: more requests than [Options.MaxConcurrent] are in progress for one second.
 //
 // The results of a request are limited to 1 MiB. If the body of a request does not

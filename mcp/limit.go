@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"example.com/emailplatform/mcp/internal/rpcid"
 )
 
 // The limits of a request, which SECURITY.md lists.
@@ -75,11 +77,27 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 		return nil, http.StatusUnsupportedMediaType, fmt.Errorf("the body must not be compressed, got Content-Encoding %.20s", encoding)
 	}
 	body = bytes.TrimPrefix(body, []byte("\ufeff")) // as over standard input
-	var batch []json.RawMessage                     // nil unless the body is a valid array
-	if _ = json.Unmarshal(body, &batch); len(batch) > maxBatch {
-		return nil, http.StatusBadRequest, fmt.Errorf("a batch must contain at most %d messages", maxBatch)
+	if err := checkMessages(body); err != nil {
+		return nil, http.StatusBadRequest, err
 	}
 	return body, 0, nil
+}
+
+// checkMessages returns an error for a large batch, and for an id that the SDK would change.
+func checkMessages(body []byte) error {
+	var batch []json.RawMessage
+	if json.Unmarshal(body, &batch) != nil {
+		batch = []json.RawMessage{body} // not a batch
+	}
+	if len(batch) > maxBatch {
+		return fmt.Errorf("a batch must contain at most %d messages", maxBatch)
+	}
+	for _, message := range batch {
+		if _, err := rpcid.Check(message); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type budgetKey struct{}

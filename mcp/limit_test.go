@@ -71,6 +71,23 @@ func TestBatchLimit(t *testing.T) {
 	}
 }
 
+// TestIDs: an id that the response could not repeat exactly is an error.
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	handler := newHandler(t, newPlatform(t), mcp.Options{})
+	for id, want := range map[string]int{
+		`"1.5"`: http.StatusOK, `0`: http.StatusOK, `1.0`: http.StatusOK, `-9007199254740991`: http.StatusOK, `9007199254740991`: http.StatusOK,
+		`1.5`: http.StatusBadRequest, `9007199254740993`: http.StatusBadRequest, `-1e400`: http.StatusBadRequest,
+	} {
+		ping := `{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`
+		for _, body := range []string{ping, `[` + ping + `]`} {
+			if w := post(t, handler, "unknown-token", body); w.Code != want {
+				t.Errorf("%s: status %d, want %d: %s", body, w.Code, want, w.Body)
+			}
+		}
+	}
+}
+
 // TestMaxConcurrent: a request waits for up to one second until another request ends.
 func TestMaxConcurrent(t *testing.T) {
 	t.Parallel()

@@ -249,6 +249,7 @@ func TestInvalidMessagesOverStdio(t *testing.T) {
 			`{"method":"ping","params":{"id":1,"x":"` + strings.Repeat("x", 3*maxLine) + `"},"jsonrpc":"2.0","id":12}`,
 			`{"method":"ping","params":{"x":"` + strings.Repeat("x", maxLine) + `"},"id":"13","jsonrpc":"2.0"}`,
 			`{"method":"ping","params":{"x":"` + strings.Repeat("x", maxLine) + `","id":14},"jsonrpc":"2.0"}`,
+			`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`,
 			`{"jsonrpc":"2.0","id":11,"method":"ping"}`,
 		}, "\r\n")) // the last line has no line ending
 		_ = c.in.Close()
@@ -263,7 +264,7 @@ func TestInvalidMessagesOverStdio(t *testing.T) {
 		got = append(got, fmt.Sprint(m.ID, " ", m.Error.Code))
 	}
 	slices.Sort(got)
-	want := slices.Concat([]string{"1 0", "10 -32600", "11 0", "12 -32600", "13 -32600", "2 0", "3 0", "5 0", "6 0"},
+	want := slices.Concat([]string{"1 0", "1.5 -32600", "10 -32600", "11 0", "12 -32600", "13 -32600", "2 0", "3 0", "5 0", "6 0"},
 		slices.Repeat([]string{"<nil> -32600"}, 7+maxBatch-1), slices.Repeat([]string{"<nil> -32700"}, 2))
 	assert.Equal(t, want, got, "responses")
 	assert.NoError(t, <-c.done)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"example.com/emailplatform/mcp/internal/rpcid"
 )
 
 // The limits for a line are the same as for a request over HTTP.
@@ -129,6 +131,9 @@ func (a *pending) take(line []byte) (code int, reason string) {
 	}
 	message, err := jsonrpc.DecodeMessage(line)
 	response, _ := message.(*jsonrpc.Response)
+	if _, wrong := rpcid.Check(line); wrong != nil {
+		return invalidRequest, wrong.Error()
+	}
 	if err != nil || response != nil && response.Result == nil && response.Error == nil {
 		return invalidRequest, "the line is not a JSON-RPC message"
 	}
@@ -163,11 +168,14 @@ func (a *pending) complete(id jsonrpc.ID) {
 var requestID = regexp.MustCompile(`^\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d+|"[^"\\]*")\s*,|` +
 	`"id"\s*:\s*(-?\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
 
-// idOf returns the id of a request that is too long, or null for other lines, as JSON-RPC
-// requires if the id cannot be read.
+// idOf returns the id of a request that is too long or has an invalid number as the id. For other
+// lines, it returns null, as JSON-RPC requires if the id cannot be read.
 func idOf(line []byte) json.RawMessage {
 	m := requestID.FindSubmatch(line)
+	id, err := rpcid.Check(line)
 	switch {
+	case err != nil:
+		return id
 	case len(line) <= maxLine || m == nil:
 		return json.RawMessage("null")
 	case m[1] != nil:
