@@ -27,7 +27,7 @@ func (c *Control) faultRoutes() []route {
 
 type faultPlan struct {
 	Seed       uint64              `json:"seed" doc:"the seed for random faults"`
-	Data       []fault.RuleWire    `json:"data" doc:"the rules, in the order of evaluation"`
+	Data       []fault.RuleJSON    `json:"data" doc:"the rules, in the order of evaluation"`
 	Actions    []model.FaultAction `json:"actions" doc:"the valid actions"`
 	Details    []fault.Action      `json:"action_details" doc:"the targets, fields and effects of the actions"`
 	Operations []contract.Known    `json:"operations" doc:"the valid operations"`
@@ -35,39 +35,39 @@ type faultPlan struct {
 
 func (c *Control) faults(*request) (faultPlan, error) {
 	seed, rules := c.Faults.List()
-	data := make([]fault.RuleWire, len(rules))
+	data := make([]fault.RuleJSON, len(rules))
 	for i, rule := range rules {
-		data[i] = fault.WireOf(rule)
+		data[i] = fault.ToJSON(rule)
 	}
 	return faultPlan{seed, data, fault.Actions(), fault.Described(), contract.List()}, nil
 }
 
 // inject adds a rule, or replaces the rule that the path names.
-func (c *Control) inject(r *request, in fault.Wire) (fault.RuleWire, error) {
+func (c *Control) inject(r *request, in fault.JSON) (fault.RuleJSON, error) {
 	in.Delay = time.Duration(in.DelayMS) * time.Millisecond
 	id := r.PathValue("id")
 	rule, err := c.Faults.Set(id, in.Fault)
 	if errors.Is(err, fault.ErrNoRule) {
-		return fault.RuleWire{}, apierror.NotFound("fault", id, "path", "id")
+		return fault.RuleJSON{}, apierror.NotFound("fault", id, "path", "id")
 	}
 	if err != nil {
 		errs, _ := errors.AsType[fault.FieldErrors](err) // Set returns no other errors
-		return fault.RuleWire{}, &apierror.Error{Status: http.StatusUnprocessableEntity, Details: errs}
+		return fault.RuleJSON{}, &apierror.Error{Status: http.StatusUnprocessableEntity, Details: errs}
 	}
-	return fault.WireOf(rule), nil
+	return fault.ToJSON(rule), nil
 }
 
 type switchBody struct {
 	Enabled bool `json:"enabled" doc:"whether the rule is enabled"`
 }
 
-func (c *Control) switchFault(r *request, in switchBody) (fault.RuleWire, error) {
+func (c *Control) switchFault(r *request, in switchBody) (fault.RuleJSON, error) {
 	var changed model.FaultRule
 	id := r.PathValue("id")
 	if !c.Faults.Change(id, func(r *model.FaultRule) { r.Enabled = in.Enabled; changed = *r }) {
-		return fault.RuleWire{}, apierror.NotFound("fault", id, "path", "id")
+		return fault.RuleJSON{}, apierror.NotFound("fault", id, "path", "id")
 	}
-	return fault.WireOf(changed), nil
+	return fault.ToJSON(changed), nil
 }
 
 func (c *Control) removeFault(id string) (emptyBody, error) {

@@ -82,7 +82,7 @@ type eventBody struct {
 	AccountID    int64                `json:"account_id,omitzero" min:"1" doc:"the account of the delivery, if url is set; by default it has no account"`
 }
 
-func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) {
+func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Details, error) {
 	if (in.WebhookID == "") == (in.URL == "") {
 		return nil, apierror.Invalid("must contain either webhook_id, or url and secret", "body", "webhook_id")
 	}
@@ -152,11 +152,11 @@ func (c *Control) deliveries() listing[delivery.Stored, delivery.Summary] {
 	}
 }
 
-func (c *Control) delivery(id string) (*delivery.Record, error) {
-	return found("delivery", id, c.Deliveries.Record(id))
+func (c *Control) delivery(id string) (*delivery.Details, error) {
+	return found("delivery", id, c.Deliveries.Details(id))
 }
 
-func (c *Control) redeliver(id string) (*delivery.Record, error) {
+func (c *Control) redeliver(id string) (*delivery.Details, error) {
 	if _, err := c.delivery(id); err != nil {
 		return nil, err
 	}
@@ -174,17 +174,17 @@ func (c *Control) serveDeliveryBody(w http.ResponseWriter, r *request) error {
 	return err
 }
 
-func (c *Control) requests() listing[*model.Request, gateway.Summary] {
+func (c *Control) requests() listing[*model.Request, gateway.RequestSummary] {
 	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
 	status := text("status", "the HTTP status of the response, such as 404 or 4xx; 0 means that the connection was lost")
 	schema.SetPattern(status.schema, "status")
-	return listing[*model.Request, gateway.Summary]{
+	return listing[*model.Request, gateway.RequestSummary]{
 		find: everyOf(func() []*model.Request { return c.Gateway.Log.Newest() }),
 		id:   func(e *model.Request) string { return e.ID },
 		text: func(to []byte, e *model.Request) []byte {
 			return contract.AppendUnescaped(lines(to, e.ID, e.Method, e.Path, e.Query, e.Operation, strconv.Itoa(e.Status)), e.Body)
 		},
-		record: func(e *model.Request) gateway.Summary { return gateway.SummaryOf(*e) },
+		record: func(e *model.Request) gateway.RequestSummary { return gateway.SummaryOf(*e) },
 		filters: []filter[*model.Request]{
 			whereAccount("the account that sent the requests", func(e *model.Request) int64 { return e.AccountID }),
 			where(choice("operation", "an `operationId` of the API", contract.IDs()...), func(e *model.Request) string { return e.Operation }),
@@ -197,15 +197,15 @@ func (c *Control) requests() listing[*model.Request, gateway.Summary] {
 	}
 }
 
-func (c *Control) request(id string) (*gateway.Record, error) {
-	return found("request", id, c.Gateway.Log.Record(id))
+func (c *Control) request(id string) (*gateway.RequestDetails, error) {
+	return found("request", id, c.Gateway.Log.Details(id))
 }
 
 // resend sends a logged request again, and returns the record of the new request. The log
 // does not contain tokens. Therefore, resend uses any token with the same user and the same
 // permissions, or no token if there is none. If a fault rule closes the connection or delays
 // the end of the response, resend does not find the record, so it returns nil.
-func (c *Control) resend(r *request) (*gateway.Record, error) {
+func (c *Control) resend(r *request) (*gateway.RequestDetails, error) {
 	old, err := c.request(r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -225,5 +225,5 @@ func (c *Control) resend(r *request) (*gateway.Record, error) {
 	if err != nil {
 		return nil, r.Context().Err()
 	}
-	return c.Gateway.Log.Record(res.Header.Get("X-Request-Id")), res.Body.Close()
+	return c.Gateway.Log.Details(res.Header.Get("X-Request-Id")), res.Body.Close()
 }

@@ -65,8 +65,8 @@ func withoutBody(act func(id string) error) func(string, emptyBody) error {
 	return func(id string, _ emptyBody) error { return act(id) }
 }
 
-func (c *Control) outbox() listing[platform.OutboxMessage, platform.Summary] {
-	return listing[platform.OutboxMessage, platform.Summary]{
+func (c *Control) outbox() listing[platform.OutboxMessage, platform.MessageSummary] {
+	return listing[platform.OutboxMessage, platform.MessageSummary]{
 		find: every(c.Platform.NewestInOutbox),
 		id:   func(m platform.OutboxMessage) string { return m.ID },
 		text: func(to []byte, m platform.OutboxMessage) []byte {

@@ -23,15 +23,15 @@ import (
 func names() map[reflect.Type]string {
 	return map[reflect.Type]string{
 		reflect.TypeFor[platform.MessageDetails](): "Message",
-		reflect.TypeFor[platform.Summary]():        "MessageSummary",
-		reflect.TypeFor[delivery.Record]():         "Delivery",
+		reflect.TypeFor[platform.MessageSummary](): "MessageSummary",
+		reflect.TypeFor[delivery.Details]():        "Delivery",
 		reflect.TypeFor[delivery.Summary]():        "DeliverySummary",
-		reflect.TypeFor[delivery.AttemptWire]():    "Attempt",
+		reflect.TypeFor[delivery.AttemptJSON]():    "Attempt",
 		reflect.TypeFor[model.FiredEvent]():        "Event",
 		reflect.TypeFor[delivery.EventSummary]():   "EventSummary",
-		reflect.TypeFor[gateway.Record]():          "Request",
-		reflect.TypeFor[gateway.Summary]():         "RequestSummary",
-		reflect.TypeFor[fault.RuleWire]():          "FaultRule",
+		reflect.TypeFor[gateway.RequestDetails]():  "Request",
+		reflect.TypeFor[gateway.RequestSummary]():  "RequestSummary",
+		reflect.TypeFor[fault.RuleJSON]():          "FaultRule",
 		reflect.TypeFor[model.Sample]():            "Sample",
 		platform.StateType():                       "State",
 	}
@@ -61,7 +61,7 @@ var types = sync.OnceValue(func() schema.Types {
 })
 
 func requestOf(t reflect.Type) *contract.Schema {
-	if t == reflect.TypeFor[fault.Wire]() {
+	if t == reflect.TypeFor[fault.JSON]() {
 		return fault.Schema()
 	}
 	o := types()

@@ -184,7 +184,7 @@ func TestMinutesAfterRestore(t *testing.T) {
 			first := start.Add(time.Duration(i) * time.Minute)
 			before.Deliveries = append(before.Deliveries, Saved{
 				Delivery: model.Delivery{ID: ID(i + 1), AccountID: 1, State: model.DeliveryDelivered},
-				Attempts: onWire([]model.Attempt{{Time: first}, {Time: first.Add(50 * time.Hour), Status: http.StatusNoContent}}),
+				Attempts: attemptsToJSON([]model.Attempt{{Time: first}, {Time: first.Add(50 * time.Hour), Status: http.StatusNoContent}}),
 			})
 		}
 		d.Replace([]Webhook{hook}, before)

@@ -131,7 +131,7 @@ func TestSendTo(t *testing.T) {
 		time.Sleep(time.Minute) // longer than the schedule
 		assert.Equal(t, fmt.Sprint(want), fmt.Sprint(signatures), "attempts")
 		for _, id := range ids {
-			if r := d.Record(id); r.State != model.DeliveryFailed || len(r.Attempts) != 1 || r.MaxAttempts != 1 || r.WebhookID != "" {
+			if r := d.Details(id); r.State != model.DeliveryFailed || len(r.Attempts) != 1 || r.MaxAttempts != 1 || r.WebhookID != "" {
 				t.Errorf("%s is %s after %d of %d attempts to webhook %q", id, r.State, len(r.Attempts), r.MaxAttempts, r.WebhookID)
 			}
 		}
@@ -179,11 +179,11 @@ func TestRecordWithoutQueue(t *testing.T) {
 		state := read(t, d)
 		other := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { t.Error("a delivery without a secret was attempted") })
 		other.Replace(nil, state)
-		if r := other.Record(id); r.State != model.DeliveryFailed || r.Secret != "" || len(r.Attempts) != 1 ||
+		if r := other.Details(id); r.State != model.DeliveryFailed || r.Secret != "" || len(r.Attempts) != 1 ||
 			r.Attempts[0].Error != "the state was saved before there was a response" {
 			t.Errorf("got %+v, want a failed delivery that names the reason", r)
 		}
-		if r := other.Record(queued); r.State != model.DeliveryFailed || len(r.Attempts) != 0 {
+		if r := other.Details(queued); r.State != model.DeliveryFailed || len(r.Attempts) != 0 {
 			t.Errorf("got %+v, want a failed delivery without attempts", r)
 		}
 		assert.Error(t, other.Redeliver(id), "Redeliver accepts a delivery without a secret")
@@ -210,7 +210,7 @@ func TestWaiting(t *testing.T) {
 		check := func(when string, want ...activity.WaitReason) {
 			t.Helper()
 			for i, id := range ids {
-				if got := d.Record(id); got.Waiting != want[i] || (got.Waiting != "") == got.Until.IsZero() {
+				if got := d.Details(id); got.Waiting != want[i] || (got.Waiting != "") == got.Until.IsZero() {
 					t.Errorf("%s: delivery %d waits for %q until %v, want %q", when, i, got.Waiting, got.Until, want[i])
 				}
 			}
@@ -223,18 +223,18 @@ func TestWaiting(t *testing.T) {
 		respond <- http.StatusBadGateway
 		synctest.Wait()
 		check("both have been attempted", "", activity.WaitRetry, activity.WaitRateLimit)
-		if got := d.Record(ids[2]).Until; !got.Equal(began.Add(time.Minute)) {
+		if got := d.Details(ids[2]).Until; !got.Equal(began.Add(time.Minute)) {
 			t.Errorf("until %v, want a minute after the first", got)
 		}
 		if _, err := d.Faults.Add([]model.Fault{{Action: model.FaultDelay, WebhookID: "7", Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		delayed, _ := d.Send("7", []byte("own"))
-		if got := d.Record(delayed); got.Waiting != activity.WaitDelay || !got.Until.Equal(time.Now().Add(time.Hour)) {
+		if got := d.Details(delayed); got.Waiting != activity.WaitDelay || !got.Until.Equal(time.Now().Add(time.Hour)) {
 			t.Errorf("the delivery waits for %q until %v, want a delay of 1 h", got.Waiting, got.Until)
 		}
 		d.Archive(7, true)
-		assert.Equal(t, activity.WaitArchived, d.Record(ids[2]).Waiting, "a delivery to an archived webhook waits for")
+		assert.Equal(t, activity.WaitArchived, d.Details(ids[2]).Waiting, "a delivery to an archived webhook waits for")
 	})
 }
 
@@ -319,13 +319,13 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 		d.Open(hook)
 		id, err := d.Send(hook.Name(), []byte("{}"))
 		require.NoError(t, err)
-		assert.Equal(t, 8, d.Record(id).MaxAttempts, "MaxAttempts")
+		assert.Equal(t, 8, d.Details(id).MaxAttempts, "MaxAttempts")
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
 		assert.Equal(t, "[0s 1s 6s 36s 2m36s 12m36s 1h12m36s 7h12m36s]", fmt.Sprint(attempts), "attempts after")
-		assert.Equal(t, model.DeliveryFailed, d.Record(id).State, "the delivery")
+		assert.Equal(t, model.DeliveryFailed, d.Details(id).State, "the delivery")
 		require.NoError(t, d.Redeliver(id))
-		assert.Equal(t, 16, d.Record(id).MaxAttempts, "after a redelivery, MaxAttempts")
+		assert.Equal(t, 16, d.Details(id).MaxAttempts, "after a redelivery, MaxAttempts")
 	})
 }
 

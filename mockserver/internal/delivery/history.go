@@ -209,9 +209,9 @@ func (dlv Stored) Summary() Summary {
 	return summaryOf(dlv.delivery, d.queues[dlv.webhookID], d.Clock.Now())
 }
 
-// Record returns all details of the delivery with the given id, or nil if there is
+// Details returns all details of the delivery with the given id, or nil if there is
 // none.
-func (d *Dispatcher) Record(id string) *Record {
+func (d *Dispatcher) Details(id string) *Details {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	dlv := d.history.find(id)
@@ -219,7 +219,7 @@ func (d *Dispatcher) Record(id string) *Record {
 		return nil
 	}
 	q := d.queues[dlv.webhookID]
-	out := &Record{Summary: summaryOf(dlv, q, d.Clock.Now()), Body: dlv.Body, MaxAttempts: d.maxAttempts(dlv, q)}
+	out := &Details{Summary: summaryOf(dlv, q, d.Clock.Now()), Body: dlv.Body, MaxAttempts: d.maxAttempts(dlv, q)}
 	if q != nil {
 		out.Secret, out.HashFunction = q.hook.Secret, string(q.hook.Hash)
 	}
@@ -248,13 +248,13 @@ type EventSummary struct {
 type Summary struct {
 	model.Delivery
 	Body     *struct{}           `json:"body,omitempty"` // hides Delivery.Body
-	Attempts []AttemptWire       `json:"attempts" doc:"the attempts, oldest first"`
+	Attempts []AttemptJSON       `json:"attempts" doc:"the attempts, oldest first"`
 	Waiting  activity.WaitReason `json:"waiting,omitzero" doc:"the reason why the delivery is waiting"`
 	Until    time.Time           `json:"waiting_until,omitzero" doc:"when the wait ends, if known"`
 }
 
-// Record is a delivery with all details.
-type Record struct {
+// Details is a delivery with all details.
+type Details struct {
 	Summary
 	Body         model.Text `json:"body" doc:"the body, which is the same in each attempt"`
 	Secret       string     `json:"secret,omitzero" doc:"the secret of the webhook"`
@@ -262,23 +262,23 @@ type Record struct {
 	MaxAttempts  int        `json:"max_attempts" doc:"the maximum number of attempts"`
 }
 
-// AttemptWire is the JSON form of an attempt, with its duration in
+// AttemptJSON is the JSON form of an attempt, with its duration in
 // milliseconds.
-type AttemptWire struct {
+type AttemptJSON struct {
 	model.Attempt
 	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration of the attempt"`
 }
 
-// onWire converts attempts to their JSON form. The returned slice is never nil.
-func onWire(attempts []model.Attempt) []AttemptWire {
-	out := make([]AttemptWire, len(attempts))
+// attemptsToJSON converts attempts to their JSON form. The returned slice is never nil.
+func attemptsToJSON(attempts []model.Attempt) []AttemptJSON {
+	out := make([]AttemptJSON, len(attempts))
 	for i, a := range attempts {
-		out[i] = AttemptWire{a, clock.Milliseconds(a.Duration)}
+		out[i] = AttemptJSON{a, clock.Milliseconds(a.Duration)}
 	}
 	return out
 }
 
-func fromWire(attempts []AttemptWire) []model.Attempt {
+func attemptsFromJSON(attempts []AttemptJSON) []model.Attempt {
 	out := make([]model.Attempt, len(attempts))
 	for i, a := range attempts {
 		out[i] = a.Attempt
@@ -289,7 +289,7 @@ func fromWire(attempts []AttemptWire) []model.Attempt {
 
 // summaryOf describes the current state of a delivery. The queue may be nil.
 func summaryOf(dlv *delivery, q *queue, now time.Time) Summary {
-	out := Summary{Delivery: dlv.Delivery, Attempts: onWire(dlv.Attempts)}
+	out := Summary{Delivery: dlv.Delivery, Attempts: attemptsToJSON(dlv.Attempts)}
 	if q == nil || dlv.State != model.DeliveryQueued && dlv.State != model.DeliveryRetrying {
 		return out
 	}

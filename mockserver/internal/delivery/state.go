@@ -25,7 +25,7 @@ type State struct {
 type Saved struct {
 	model.Delivery
 	progress
-	Attempts []AttemptWire `json:"attempts"`             // with their durations
+	Attempts []AttemptJSON `json:"attempts"`             // with their durations
 	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is not valid UTF-8
 }
 
@@ -50,7 +50,7 @@ func (d *Dispatcher) Snapshot() Snapshot {
 func (s *Snapshot) Deliveries() iter.Seq[Saved] {
 	return func(yield func(Saved) bool) {
 		for _, dlv := range s.deliveries {
-			out := Saved{Delivery: dlv.Delivery, progress: dlv.progress, Attempts: onWire(dlv.Attempts)}
+			out := Saved{Delivery: dlv.Delivery, progress: dlv.progress, Attempts: attemptsToJSON(dlv.Attempts)}
 			if !utf8.Valid(dlv.Body) {
 				out.Bytes = dlv.Body
 			}
@@ -105,7 +105,7 @@ const badTime = "the year of each time in UTC must be between 0 and 9999"
 // dated reports whether all times of a delivery are valid.
 func (s Saved) dated() bool {
 	return dated(s.CreatedAt) && dated(s.NextAttempt) && dated(s.Started) &&
-		!slices.ContainsFunc(s.Attempts, func(a AttemptWire) bool { return !dated(a.Time) })
+		!slices.ContainsFunc(s.Attempts, func(a AttemptJSON) bool { return !dated(a.Time) })
 }
 
 // dated reports whether JSON can contain a time in UTC. Otherwise, no snapshot could be written.
@@ -195,7 +195,7 @@ func (s Saved) delivery() *delivery {
 	}
 	out := &delivery{Delivery: s.Delivery, progress: s.progress}
 	out.CreatedAt, out.NextAttempt = out.CreatedAt.UTC(), out.NextAttempt.UTC() // a file can contain any time zone
-	out.Attempts = fromWire(s.Attempts)
+	out.Attempts = attemptsFromJSON(s.Attempts)
 	out.webhookID, _ = strconv.ParseInt(out.WebhookID, 10, 64) // no webhook has the id 0
 	if len(s.Bytes) > 0 {
 		out.Body = s.Bytes

@@ -85,7 +85,7 @@ func TestSnapshotIsImmutable(t *testing.T) {
 		time.Sleep(time.Second)
 		respond <- http.StatusOK
 		synctest.Wait()
-		if got := d.Record(id); got.State != model.DeliveryDelivered || len(got.Attempts) != 2 {
+		if got := d.Details(id); got.State != model.DeliveryDelivered || len(got.Attempts) != 2 {
 			t.Fatalf("the delivery is %s after %d attempts", got.State, len(got.Attempts))
 		}
 		text := jsonOf(t, state)
@@ -99,7 +99,7 @@ func TestSnapshotIsImmutable(t *testing.T) {
 		other := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
 		other.Replace([]Webhook{hook}, back)
 		synctest.Wait()
-		if got := other.Record(id); tries != 1 || got.State != model.DeliveryDelivered ||
+		if got := other.Details(id); tries != 1 || got.State != model.DeliveryDelivered ||
 			got.Attempts[0].Status != http.StatusBadGateway {
 			t.Errorf("after a restore: %d attempts, %+v", tries, got)
 		}
@@ -116,7 +116,7 @@ func TestStateWithDeletedDeliveries(t *testing.T) {
 			{Delivery: model.Delivery{ID: "dlv-2", WebhookID: "7", URL: hook.URL, State: model.DeliveryQueued}},
 		}})
 		synctest.Wait()
-		if got := d.Record("dlv-2"); tries != 1 || got.State != model.DeliveryDelivered {
+		if got := d.Details("dlv-2"); tries != 1 || got.State != model.DeliveryDelivered {
 			t.Errorf("%d attempts, and the delivery is %s", tries, got.State)
 		}
 		n, newest := d.NewestDeliveries()
@@ -177,11 +177,11 @@ func TestStateKeepsOrder(t *testing.T) {
 // JSON keeps the duration of an attempt to the nanosecond.
 func TestAttemptsOnWire(t *testing.T) {
 	in := []model.Attempt{{Time: start, Duration: 1234567 * time.Nanosecond, Status: 200}}
-	text, err := json.Marshal(onWire(in))
+	text, err := json.Marshal(attemptsToJSON(in))
 	require.NoError(t, err)
 	assert.Equal(t, `[{"time":"2026-01-02T03:04:05Z","status":200,"duration_ms":1.234567}]`, string(text))
-	var back []AttemptWire
-	if err := json.Unmarshal(text, &back); err != nil || fromWire(back)[0] != in[0] {
+	var back []AttemptJSON
+	if err := json.Unmarshal(text, &back); err != nil || attemptsFromJSON(back)[0] != in[0] {
 		t.Errorf("read back: %+v, %v", back, err)
 	}
 }

@@ -197,7 +197,7 @@ func (p *Plan) change(id string, f func(*rule)) bool {
 		if !p.rules[i].Enabled {
 			p.releaseLocked(p.rules[i])
 		}
-		p.changes.Publish(changes.Fault, func() any { return WireOf(p.rules[i].FaultRule) })
+		p.changes.Publish(changes.Fault, func() any { return ToJSON(p.rules[i].FaultRule) })
 	}
 	return i >= 0
 }
@@ -255,7 +255,7 @@ func (p *Plan) pick(kind targetKind, account int64, matches func(model.Fault) bo
 	}
 	first.Applied++
 	applied := &AppliedRule{first.FaultRule, first.ctx}
-	p.changes.Publish(changes.Fault, func() any { return WireOf(applied.FaultRule) })
+	p.changes.Publish(changes.Fault, func() any { return ToJSON(applied.FaultRule) })
 	return applied
 }
 

@@ -19,8 +19,8 @@ import (
 	"example.com/emailplatform/mockserver/model"
 )
 
-// Wire is the JSON form of a fault, with its delay in milliseconds.
-type Wire struct {
+// JSON is the JSON form of a fault, with its delay in milliseconds.
+type JSON struct {
 	model.Fault
 	DelayMS int64 `json:"delay_ms,omitzero" min:"0" max:"86400000" doc:"a delay before the action, up to 24 hours"`
 }
@@ -39,7 +39,7 @@ func (e FieldErrors) Error() string {
 
 // check validates a fault in its JSON form, so Go and the control routes have the same rules.
 func check(f model.Fault) FieldErrors {
-	body, err := json.Marshal(Wire{f, milliseconds(f.Delay)})
+	body, err := json.Marshal(JSON{f, milliseconds(f.Delay)})
 	if err != nil { // NaN or an infinity, which JSON cannot contain
 		return FieldErrors{apierror.At("value_error", "must be a finite number", "body", "probability")}
 	}
@@ -114,11 +114,11 @@ func exclusive() [][2]string {
 	return [][2]string{{"nth", "every"}, {"nth", "probability"}, {"every", "probability"}}
 }
 
-// Schema returns the schema of [Wire]. For the rules that involve several fields, it
+// Schema returns the schema of [JSON]. For the rules that involve several fields, it
 // contains JSON Schema keywords.
 var Schema = sync.OnceValue(func() *contract.Schema {
 	types := schema.Types{Request: true, Name: func(reflect.Type) string { return "Fault" }}
-	s := types.Of(reflect.TypeFor[Wire]())
+	s := types.Of(reflect.TypeFor[JSON]())
 	s.Property("action").Schema.Enum = schema.Texts(Actions())
 	s.Property("operation").Schema.Enum = contract.IDs()
 	s.Property("method").Schema.Enum = contract.Methods()
@@ -186,11 +186,11 @@ func (r *rule) applies() bool {
 	return applies && (r.Times == 0 || r.Applied < r.Times)
 }
 
-// RuleWire is the JSON form of a rule, with its delay in milliseconds.
-type RuleWire struct {
+// RuleJSON is the JSON form of a rule, with its delay in milliseconds.
+type RuleJSON struct {
 	model.FaultRule
 	DelayMS int64 `json:"delay_ms,omitzero" doc:"a delay before the action, in milliseconds"`
 }
 
-// WireOf converts a rule to JSON.
-func WireOf(r model.FaultRule) RuleWire { return RuleWire{r, milliseconds(r.Delay)} }
+// ToJSON converts a rule to JSON.
+func ToJSON(r model.FaultRule) RuleJSON { return RuleJSON{r, milliseconds(r.Delay)} }

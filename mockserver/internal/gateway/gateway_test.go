@@ -56,14 +56,14 @@ func TestLogRecord(t *testing.T) {
 	var l Log
 	l.add(model.Request{ID: "1", Method: http.MethodGet, Path: "/list", Duration: 1500})
 	l.add(model.Request{ID: "2", Method: http.MethodGet, Path: "/lists", Operation: "listLists"})
-	if got := l.Record("1"); got == nil || got.Closest == nil || got.Closest.ID != "listLists" ||
+	if got := l.Details("1"); got == nil || got.Closest == nil || got.Closest.ID != "listLists" ||
 		got.DurationMS != 1500 {
 		t.Errorf("the log record of an unknown path is %+v", got)
 	}
-	if got := l.Record("2"); got == nil || got.Closest != nil {
+	if got := l.Details("2"); got == nil || got.Closest != nil {
 		t.Errorf("the log record of a known path is %+v", got)
 	}
-	if got := l.Record("3"); got != nil {
+	if got := l.Details("3"); got != nil {
 		t.Errorf("an unknown id has the log record %+v", got)
 	}
 }

@@ -93,8 +93,8 @@ func (l *Log) Newest() []*model.Request {
 	return all
 }
 
-// Summary is the JSON form of a request, without its body and response.
-type Summary struct {
+// RequestSummary is the JSON form of a request, without its body and response.
+type RequestSummary struct {
 	model.Request
 	Body       *struct{}          `json:"body,omitempty"`     // hides Request.Body
 	Response   *struct{}          `json:"response,omitempty"` // hides Request.Response
@@ -102,24 +102,24 @@ type Summary struct {
 }
 
 // SummaryOf returns the summary of a request.
-func SummaryOf(r model.Request) Summary {
-	return Summary{Request: r, DurationMS: clock.Milliseconds(r.Duration)}
+func SummaryOf(r model.Request) RequestSummary {
+	return RequestSummary{Request: r, DurationMS: clock.Milliseconds(r.Duration)}
 }
 
-// Record is the JSON form of a request, with all details.
-type Record struct {
+// RequestDetails is the JSON form of a request, with all details.
+type RequestDetails struct {
 	model.Request
 	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration of the request"`
 	Closest    *contract.Known    `json:"closest,omitzero" doc:"the most similar operation, if no operation matches the request"`
 }
 
-// Record returns the whole request with the given id, or nil if there is none.
-func (l *Log) Record(id string) *Record {
+// Details returns the whole request with the given id, or nil if there is none.
+func (l *Log) Details(id string) *RequestDetails {
 	for _, r := range l.snapshot() {
 		if r.ID != id {
 			continue
 		}
-		out := &Record{Request: *r, DurationMS: clock.Milliseconds(r.Duration)}
+		out := &RequestDetails{Request: *r, DurationMS: clock.Milliseconds(r.Duration)}
 		if out.Operation == "" {
 			out.Closest = contract.Closest(out.Method, out.Path)
 		}

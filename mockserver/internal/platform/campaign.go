@@ -31,7 +31,7 @@ type campaign struct {
 // campaignStart identifies a scheduled campaign. After a restore, a campaign has another start.
 type campaignStart struct{ alarm *clock.Alarm } // the alarm is nil if the campaign starts immediately
 
-func (c *campaign) wire() api.Campaign {
+func (c *campaign) toAPI() api.Campaign {
 	out := c.Campaign
 	out.Content = contentForAPI(c.Content)
 	return out

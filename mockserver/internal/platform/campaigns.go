@@ -34,11 +34,11 @@ func (t *tx) createCampaign(r api.CreateCampaignRequestObject) (api.CreateCampai
 		UpdatedOn:  t.unix(),
 	}}
 	t.account.Campaigns.add(c.CampaignID, c)
-	return api.CreateCampaign201JSONResponse(c.wire()), nil
+	return api.CreateCampaign201JSONResponse(c.toAPI()), nil
 }
 
 func (t *tx) listCampaigns(r api.ListCampaignsRequestObject) (api.ListCampaignsResponseObject, error) {
-	data, pagination, err := pageOf(t.account.Campaigns.inOrder, r.Params.Page, r.Params.PerPage, r.Params.WithCount, (*campaign).wire)
+	data, pagination, err := pageOf(t.account.Campaigns.inOrder, r.Params.Page, r.Params.PerPage, r.Params.WithCount, (*campaign).toAPI)
 	return api.ListCampaigns200JSONResponse{Data: data, Pagination: pagination}, err
 }
 
@@ -47,7 +47,7 @@ func (t *tx) getCampaign(r api.GetCampaignRequestObject) (api.GetCampaignRespons
 	if err != nil {
 		return nil, err
 	}
-	return api.GetCampaign200JSONResponse(c.wire()), nil
+	return api.GetCampaign200JSONResponse(c.toAPI()), nil
 }
 
 func (t *tx) updateCampaign(r api.UpdateCampaignRequestObject) (api.UpdateCampaignResponseObject, error) {
@@ -69,7 +69,7 @@ func (t *tx) updateCampaign(r api.UpdateCampaignRequestObject) (api.UpdateCampai
 	}
 	updated.UpdatedOn = t.unix()
 	t.account.Campaigns.set(c.CampaignID, &updated)
-	return api.UpdateCampaign200JSONResponse(updated.wire()), nil
+	return api.UpdateCampaign200JSONResponse(updated.toAPI()), nil
 }
 
 // The caller passes a copy, so an invalid update does not change the campaign.
@@ -115,7 +115,7 @@ func (t *tx) scheduleCampaign(r api.ScheduleCampaignRequestObject) (api.Schedule
 	c.Status, c.ScheduledFor = campaignScheduled, at
 	t.campaignScheduled(c, l)
 	t.scheduleStart(c)
-	return api.ScheduleCampaign200JSONResponse(c.wire()), nil
+	return api.ScheduleCampaign200JSONResponse(c.toAPI()), nil
 }
 
 // checkReady returns the campaign's list, or an error if the campaign cannot be sent

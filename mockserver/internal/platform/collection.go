@@ -92,5 +92,5 @@ func copiesOf[T any](resources []*T) []T {
 	return out
 }
 
-// copyOf returns the wire format of a resource that is stored in its generated API type.
+// copyOf returns a copy of a resource that is stored in its generated API type.
 func copyOf[T any](resource *T) T { return *resource }

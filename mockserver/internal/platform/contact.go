@@ -18,7 +18,7 @@ type contact struct {
 	slot uint32
 }
 
-func (c *contact) wire() api.Contact {
+func (c *contact) toAPI() api.Contact {
 	out := c.Contact
 	out.CustomAttributes = orEmpty(out.CustomAttributes)
 	out.Tags, out.Interests = orEmpty(out.Tags), orEmpty(out.Interests)

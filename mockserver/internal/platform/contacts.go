@@ -50,7 +50,7 @@ func (t *tx) createContact(r api.CreateContactRequestObject) (api.CreateContactR
 	if err != nil {
 		return nil, err
 	}
-	return api.CreateContact201JSONResponse(c.wire()), nil
+	return api.CreateContact201JSONResponse(c.toAPI()), nil
 }
 
 func (t *tx) listContacts(r api.ListContactsRequestObject) (api.ListContactsResponseObject, error) {
@@ -69,7 +69,7 @@ func (t *tx) listContacts(r api.ListContactsRequestObject) (api.ListContactsResp
 	found, n := l.contacts.page(q, page)
 	out := api.ListContacts200JSONResponse{Data: make([]api.Contact, len(found)), Pagination: page.pagination(n)}
 	for i, c := range found {
-		out.Data[i] = c.wire()
+		out.Data[i] = c.toAPI()
 	}
 	return out, nil
 }
@@ -106,7 +106,7 @@ func (t *tx) getContact(r api.GetContactRequestObject) (api.GetContactResponseOb
 	if err != nil {
 		return nil, err
 	}
-	return api.GetContact200JSONResponse(c.wire()), nil
+	return api.GetContact200JSONResponse(c.toAPI()), nil
 }
 
 func (t *tx) updateContact(r api.UpdateContactRequestObject) (api.UpdateContactResponseObject, error) {
@@ -115,7 +115,7 @@ func (t *tx) updateContact(r api.UpdateContactRequestObject) (api.UpdateContactR
 		return nil, err
 	}
 	c.CustomAttributes = setAttributes(c.CustomAttributes, r.Body.CustomAttributes)
-	return api.UpdateContact200JSONResponse(c.wire()), nil
+	return api.UpdateContact200JSONResponse(c.toAPI()), nil
 }
 
 func (t *tx) deleteContact(r api.DeleteContactRequestObject) (api.DeleteContactResponseObject, error) {
@@ -173,8 +173,8 @@ func (t *tx) tagContacts(r api.TagContactsRequestObject) (api.TagContactsRespons
 }
 
 func (t *tx) listTags(r api.ListTagsRequestObject) (api.ListTagsResponseObject, error) {
-	names, wire := slices.Sorted(maps.Keys(t.account.Tags)), func(name string) api.Tag { return api.Tag{Name: name} }
-	data, pagination, err := pageOf(names, r.Params.Page, r.Params.PerPage, r.Params.WithCount, wire)
+	names, toAPI := slices.Sorted(maps.Keys(t.account.Tags)), func(name string) api.Tag { return api.Tag{Name: name} }
+	data, pagination, err := pageOf(names, r.Params.Page, r.Params.PerPage, r.Params.WithCount, toAPI)
 	return api.ListTags200JSONResponse{Data: data, Pagination: pagination}, err
 }
 

@@ -121,7 +121,7 @@ func (t *tx) getEmail(r api.GetEmailRequestObject) (api.GetEmailResponseObject, 
 	if m == nil || m.AccountID != t.account.ID || m.SentBy != events.SendingTypeEmailAPI {
 		return nil, apierror.NotFound("email", r.EmailID, "path", "email_id")
 	}
-	return api.GetEmail200JSONResponse(m.wire()), nil
+	return api.GetEmail200JSONResponse(m.toAPI()), nil
 }
 
 // sendTransactionalEmail implements the deprecated POST /emails. It does not

@@ -64,9 +64,9 @@ func TestMessageCounts(t *testing.T) {
 func TestMessageFields(t *testing.T) {
 	var m message
 	fill(reflect.ValueOf(&m).Elem())
-	assert.Empty(t, unset(reflect.ValueOf(m.wire())), "fields of api.Email in message.wire (message.go)")
+	assert.Empty(t, unset(reflect.ValueOf(m.toAPI())), "fields of api.Email in message.toAPI (message.go)")
 	m.WorkflowID, m.SentBy = 0, events.SendingTypeWorkflow // so Confirmation is set
-	assert.Equal(t, []string{"WorkflowID"}, unset(reflect.ValueOf(m.rendered("/"))), "fields of model.Message in message.outline (render.go)")
+	assert.Equal(t, []string{"WorkflowID"}, unset(reflect.ValueOf(m.rendered("/"))), "fields of model.Message in message.withoutContent (render.go)")
 	m.Deleted = false
 	p := restored(t, oneOfEach)
 	p.addMessage(&m)

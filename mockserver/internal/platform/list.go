@@ -13,7 +13,7 @@ type list struct {
 	contacts *contactTable
 }
 
-func (l *list) wire() api.List { return l.List }
+func (l *list) toAPI() api.List { return l.List }
 
 // mayBeSentTo returns an error if the list's anti-spam policy is not accepted
 // (specification, "States and transitions", "Errors").

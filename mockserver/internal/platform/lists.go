@@ -27,7 +27,7 @@ func (t *tx) createList(r api.CreateListRequestObject) (api.CreateListResponseOb
 }
 
 func (t *tx) listLists(r api.ListListsRequestObject) (api.ListListsResponseObject, error) {
-	data, pagination, err := pageOf(t.account.Lists.inOrder, r.Params.Page, r.Params.PerPage, r.Params.WithCount, (*list).wire)
+	data, pagination, err := pageOf(t.account.Lists.inOrder, r.Params.Page, r.Params.PerPage, r.Params.WithCount, (*list).toAPI)
 	return api.ListLists200JSONResponse{Data: data, Pagination: pagination}, err
 }
 

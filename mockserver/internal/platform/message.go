@@ -111,7 +111,7 @@ func (m *message) attribute(name string) (string, bool) {
 
 func (m *message) subject() string { return mail.MergeText(m.Content.Subject, m.value) }
 
-func (m *message) wire() api.Email {
+func (m *message) toAPI() api.Email {
 	out := api.Email{
 		ID:                 m.ID,
 		Email:              m.To,

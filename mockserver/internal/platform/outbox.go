@@ -121,7 +121,7 @@ type OutboxMessage struct{ *message }
 func (s OutboxMessage) Subject() string { return s.subject() }
 
 // Summary returns the message without its parts.
-func (s OutboxMessage) Summary() Summary { return s.summary() }
+func (s OutboxMessage) Summary() MessageSummary { return s.summary() }
 
 // AppendText appends the text part and the visible text of the HTML.
 func (s OutboxMessage) AppendText(to []byte) []byte {

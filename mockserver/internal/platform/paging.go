@@ -47,7 +47,7 @@ func (p pageRequest) pagination(n int) api.Pagination {
 
 // pageOf returns one page of items for an API response. The parameters page and perPage
 // are 0 if the request omits them.
-func pageOf[T, W any](items []T, page, perPage int64, withCount bool, wire func(T) W) ([]W, api.Pagination, error) {
+func pageOf[T, W any](items []T, page, perPage int64, withCount bool, toAPI func(T) W) ([]W, api.Pagination, error) {
 	p, err := paging(page, perPage, withCount)
 	if err != nil {
 		return nil, api.Pagination{}, err
@@ -55,7 +55,7 @@ func pageOf[T, W any](items []T, page, perPage int64, withCount bool, wire func(
 	from, to := p.bounds(len(items))
 	data := make([]W, 0, to-from)
 	for _, item := range items[from:to] {
-		data = append(data, wire(item))
+		data = append(data, toAPI(item))
 	}
 	return data, p.pagination(len(items)), nil
 }

@@ -15,14 +15,14 @@ import (
 // rendered returns the message with its merge tags replaced. Links in the message begin
 // with the platform's base URL.
 func (m *message) rendered(base string) model.Message {
-	out, value := m.outline(), m.mergeTagLookup(base)
+	out, value := m.withoutContent(), m.mergeTagLookup(base)
 	out.HTML, out.Text = mail.MergeHTML(m.Content.HTML, value), mail.MergeText(m.Content.Text, value)
 	out.Headers = m.headers(out, base)
 	return out
 }
 
-// outline returns the message without its parts and headers.
-func (m *message) outline() model.Message {
+// withoutContent returns the message without its parts and headers.
+func (m *message) withoutContent() model.Message {
 	out := model.Message{
 		ID:                 m.ID,
 		SentBy:             m.SentBy,
@@ -77,8 +77,8 @@ func (m *message) headers(out model.Message, base string) []model.Header {
 	return headers
 }
 
-// Summary is a message with a snippet instead of its parts and headers.
-type Summary struct {
+// MessageSummary is a message with a snippet instead of its parts and headers.
+type MessageSummary struct {
 	model.Message
 	Snippet string    `json:"snippet,omitzero" doc:"the beginning of the text part or the visible HTML, in one line of up to 140 characters"`
 	HTML    *struct{} `json:"html,omitempty"`    // hides Message.HTML
@@ -86,8 +86,8 @@ type Summary struct {
 	Headers *struct{} `json:"headers,omitempty"` // hides Message.Headers
 }
 
-func (m *message) summary() Summary {
-	return Summary{Message: m.outline(), Snippet: mail.Snippet(m.Content.Text, m.Content.HTML, m.value)}
+func (m *message) summary() MessageSummary {
+	return MessageSummary{Message: m.withoutContent(), Snippet: mail.Snippet(m.Content.Text, m.Content.HTML, m.value)}
 }
 
 // A link in a message consists of LinkPrefix, the id of the message, a slash
