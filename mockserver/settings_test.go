@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/internal/tests/probe"
 	"example.com/emailplatform/mockserver"
 )
@@ -41,4 +44,20 @@ func TestSetTarget(t *testing.T) {
 // says responds with a text.
 func says(text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
+}
+
+// A token that does not exist is an error, which does not contain the token.
+func TestRevokeToken(t *testing.T) {
+	p := probe.New(t, mockserver.Config{Tokens: []mockserver.Token{{Value: "one"}, {Value: "two"}}})
+	require.NoError(t, p.RevokeToken("one"))
+	assert.Equal(t, 401, p.Get("/lists").Status, "with the revoked token")
+	for _, token := range []string{"one", "unknown-secret", ""} {
+		err := p.RevokeToken(token)
+		require.Error(t, err, "%q", token)
+		if token != "" {
+			assert.NotContains(t, err.Error(), token)
+		}
+	}
+	p.Reset()
+	p.Get("/lists").OK()
 }

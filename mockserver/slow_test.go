@@ -1,7 +1,6 @@
 package mockserver_test
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"net"
@@ -47,41 +46,5 @@ func TestUnreadStream(t *testing.T) {
 		if _, err := io.Copy(io.Discard, conn); err != nil {
 			t.Errorf("the connection is open after a minute: %v", err)
 		}
-	})
-}
-
-// The requests that wait for a fault rule do not delay Shutdown: a delayed request is processed, and a hanging request
-// loses its connection.
-func TestShutdownDuringFaults(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &pipes{incoming: make(chan net.Conn), closed: make(chan struct{})}
-		srv := mockserver.StartOn(l, mockserver.Config{})
-		defer srv.Close()
-		_, err := srv.Inject(
-			mockserver.Fault{Operation: "createList", Action: mockserver.FaultHang, Times: 1},
-			mockserver.Fault{Operation: "createList", Action: mockserver.FaultDelay, Delay: time.Hour},
-		)
-		assert.NoError(t, err)
-		statuses := make(chan int, 2)
-		for range 2 {
-			conn := l.dial()
-			go func() {
-				_, _ = io.WriteString(conn, slowpeers.Post("/lists", srv.Token(), `{"name":"News"}`))
-				response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-				if err != nil {
-					statuses <- 0
-					return
-				}
-				statuses <- response.StatusCode
-				_ = response.Body.Close()
-			}()
-			synctest.Wait()
-		}
-		began := time.Now()
-		assert.NoError(t, srv.Shutdown(t.Context()))
-		if took := time.Since(began); took >= time.Second {
-			t.Errorf("it took %v", took)
-		}
-		assert.ElementsMatch(t, []int{0, http.StatusCreated}, []int{<-statuses, <-statuses})
 	})
 }

@@ -25,6 +25,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
+func TestMain(m *testing.M) { probe.Main(m) }
+
 // controlled is a server with a webhook and a list. One email was sent to a contact of the list.
 type controlled struct {
 	probe.Probe

@@ -81,19 +81,3 @@ func TestRestoreKeepsFaultsTokensRequests(t *testing.T) {
 	assert.NotContains(t, before, "added")
 	assert.NotContains(t, p.As("added").Get("/lists").OK().Body, `"x"`, "the state was not restored")
 }
-
-// A token that does not exist is an error, which does not contain the token.
-func TestRevokeToken(t *testing.T) {
-	p := probe.New(t, mockserver.Config{Tokens: []mockserver.Token{{Value: "one"}, {Value: "two"}}})
-	require.NoError(t, p.RevokeToken("one"))
-	assert.Equal(t, 401, p.Get("/lists").Status, "with the revoked token")
-	for _, token := range []string{"one", "unknown-secret", ""} {
-		err := p.RevokeToken(token)
-		require.Error(t, err, "%q", token)
-		if token != "" {
-			assert.NotContains(t, err.Error(), token)
-		}
-	}
-	p.Reset()
-	p.Get("/lists").OK()
-}

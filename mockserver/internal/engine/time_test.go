@@ -20,6 +20,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
+func TestMain(m *testing.M) { probe.Main(m) }
+
 // Advance runs pending work in order, each item at its scheduled time.
 func TestAdvanceInOrder(t *testing.T) {
 	var mu sync.Mutex

@@ -16,6 +16,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
+func TestMain(m *testing.M) { probe.Main(m) }
+
 // listed sends an email to a list contact. It returns the link in the List-Unsubscribe header.
 func listed(t *testing.T, srv *mockserver.Server) (p probe.Probe, link string) {
 	t.Helper()

@@ -1,4 +1,4 @@
-package mockserver_test
+package delivery_test
 
 import (
 	"fmt"
