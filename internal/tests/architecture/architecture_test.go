@@ -21,7 +21,7 @@ import (
 const root = "../../.."
 
 // aside lists folders of programs, tests and their helpers. They have no row, because no package with a row may import them.
-var aside = []string{"examples", "internal/benchmarks", "internal/tests", "internal/tools", "mcp/internal", "mockserver/console/e2e"}
+var aside = []string{"examples", "internal/benchmarks", "internal/tests", "internal/tools", "mcp/internal/conformance", "mockserver/console/e2e"}
 
 // TestPackages compares the table of packages with the imports in the code.
 func TestPackages(t *testing.T) {
