@@ -49,8 +49,8 @@ func calls(ctx context.Context, c *client.Client) map[string]error {
 
 func failure[T any](_ T, err error) error { return err }
 
-// leaking returns handlers with responses that must not contain a secret, but do.
-func leaking() map[string]http.HandlerFunc {
+// leakingHandlers returns handlers with responses that must not contain a secret, but do.
+func leakingHandlers() map[string]http.HandlerFunc {
 	say := func(status int, contentType, text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", contentType)
@@ -99,7 +99,7 @@ func leaking() map[string]http.HandlerFunc {
 
 // TestClientErrors searches the errors of the client, their fields and its log.
 func TestClientErrors(t *testing.T) {
-	for name, response := range leaking() {
+	for name, response := range leakingHandlers() {
 		t.Run(name, func(t *testing.T) {
 			w := newDetector(t)
 			srv := httptest.NewServer(response)
@@ -120,7 +120,7 @@ func TestClientErrors(t *testing.T) {
 				if !ok {
 					t.Fatalf("%s: %T is not a *client.Error", op, err)
 				}
-				w.listen(op+": its body", string(e.Body))
+				w.search(op+": its body", string(e.Body))
 				w.show(op+": its fields", e.Op, e.Path, e.RequestID, e.Details, *e)
 			}
 			if failed == 0 {
@@ -159,7 +159,7 @@ func TestPlatformErrors(t *testing.T) {
 		if status < 400 {
 			t.Errorf("%s: status %d, so no error was searched", name, status)
 		}
-		w.listen("the response to "+name, response)
+		w.search("the response to "+name, response)
 	}
 	w.show("what was asked", srv.Requests())
 	w.show("the server", srv)
@@ -187,11 +187,11 @@ func TestPlatformDumps(t *testing.T) {
 		if status != http.StatusOK || text == "" {
 			t.Errorf("/_mock/%s: %d %q, want 200 and a text", what, status, text)
 		}
-		w.listen("/_mock/"+what, text)
+		w.search("/_mock/"+what, text)
 	}
 	var snapshot bytes.Buffer
 	require.NoError(t, srv.Snapshot(&snapshot))
-	w.listen("the snapshot", snapshot.String())
+	w.search("the snapshot", snapshot.String())
 	w.show("what a test sees", srv.Requests(), srv.Outbox(), srv.Deliveries(), srv.Events(), srv.Faults())
 }
 
@@ -250,15 +250,15 @@ func TestReceiver(t *testing.T) {
 				require.NoError(t, err)
 				signature, err := webhook.Sign(parsed, []byte(d.body))
 				require.NoError(t, err)
-				w.plant("signature", signature)
+				w.addSecret("signature", signature)
 				req.Header.Set(webhook.DefaultSignatureHeader, signature)
 			}
 			response := httptest.NewRecorder()
 			h.ServeHTTP(response, req)
-			w.listen("the response", response.Body.String())
+			w.search("the response", response.Body.String())
 			w.show("the response headers", response.Header())
-			if len(outcomes) != 1 || w.heard == 0 {
-				t.Fatalf("%d outcomes and %d texts, want 1 outcome and at least 1 text", len(outcomes), w.heard)
+			if len(outcomes) != 1 || w.searched == 0 {
+				t.Fatalf("%d outcomes and %d texts, want 1 outcome and at least 1 text", len(outcomes), w.searched)
 			}
 			o := outcomes[0]
 			o.Event = nil // the event belongs to the application

@@ -31,28 +31,28 @@ const (
 // detector fails the test if a text contains one of its secrets.
 type detector struct {
 	testing.TB
-	mu      sync.Mutex
-	secrets map[string][]string // by name, in every encoding
-	heard   int                 // number of texts
+	mu       sync.Mutex
+	secrets  map[string][]string // by name, in every encoding
+	searched int                 // number of texts
 }
 
 func newDetector(t testing.TB) *detector {
 	w := &detector{TB: t, secrets: map[string][]string{}}
-	w.plant("token", canaryToken)
-	w.plant("key", canaryKey)
-	w.plant("password", canaryPassword)
+	w.addSecret("token", canaryToken)
+	w.addSecret("key", canaryKey)
+	w.addSecret("password", canaryPassword)
 	return w
 }
 
-// plant adds a secret to search for. Besides the secrets above, a test adds those that the server created.
-func (w *detector) plant(name, secret string) {
+// addSecret adds a secret to search for. Besides the secrets above, a test adds those that the server created.
+func (w *detector) addSecret(name, secret string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.secrets[name] = forms(secret)
+	w.secrets[name] = encodings(secret)
 }
 
-// forms returns the encodings of a secret by fmt, log, url and the encoders.
-func forms(secret string) []string {
+// encodings returns the encodings of a secret by fmt, log, url and the encoders.
+func encodings(secret string) []string {
 	b := []byte(secret)
 	quoted, _ := json.Marshal(secret)
 	numbers := strings.Trim(fmt.Sprint(b), "[]") //nolint:staticcheck // the numbers are what is wanted
@@ -74,12 +74,12 @@ func forms(secret string) []string {
 	}
 }
 
-// listen searches a text for the secrets.
-func (w *detector) listen(where, text string) {
+// search searches a text for the secrets.
+func (w *detector) search(where, text string) {
 	w.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.heard++
+	w.searched++
 	for name, forms := range w.secrets {
 		for _, form := range forms {
 			if at := strings.Index(text, form); at >= 0 {
@@ -96,9 +96,9 @@ func (w *detector) show(where string, values ...any) {
 	w.print(where, values...)
 	for _, v := range values {
 		if encoded, err := json.Marshal(v); err == nil {
-			w.listen(where+" as JSON", string(encoded))
+			w.search(where+" as JSON", string(encoded))
 		} else {
-			w.listen(where+" as an error of JSON", err.Error())
+			w.search(where+" as an error of JSON", err.Error())
 		}
 	}
 }
@@ -108,8 +108,8 @@ func (w *detector) print(where string, values ...any) {
 	w.Helper()
 	for _, v := range values {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
-			w.listen(where+" as "+verb, fmt.Sprintf(verb, v))
-			w.listen(where+" within, as "+verb, fmt.Sprintf(verb, []any{v, struct{ V any }{v}, map[string]any{"v": v}}))
+			w.search(where+" as "+verb, fmt.Sprintf(verb, v))
+			w.search(where+" within, as "+verb, fmt.Sprintf(verb, []any{v, struct{ V any }{v}, map[string]any{"v": v}}))
 		}
 		for name, handler := range map[string]func(*bytes.Buffer) slog.Handler{
 			"text": func(b *bytes.Buffer) slog.Handler { return slog.NewTextHandler(b, nil) },
@@ -117,7 +117,7 @@ func (w *detector) print(where string, values ...any) {
 		} {
 			var b bytes.Buffer
 			slog.New(handler(&b)).Info("shown", "value", v, slog.Group("group", "value", v))
-			w.listen(where+" in a log as "+name, b.String())
+			w.search(where+" in a log as "+name, b.String())
 		}
 	}
 }
@@ -146,18 +146,18 @@ func (w *detector) showError(where string, err error) {
 // logger returns a logger that searches its records.
 func (w *detector) logger(where string) *slog.Logger {
 	return slog.New(
-		slog.NewJSONHandler(listener{w, "the log of " + where},
+		slog.NewJSONHandler(searchingWriter{w, "the log of " + where},
 			&slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}),
 	)
 }
 
-type listener struct {
+type searchingWriter struct {
 	*detector
 	where string
 }
 
-func (l listener) Write(p []byte) (int, error) {
-	l.listen(l.where, string(p))
+func (l searchingWriter) Write(p []byte) (int, error) {
+	l.search(l.where, string(p))
 	return len(p), nil
 }
 
@@ -170,19 +170,19 @@ type recorder struct {
 func (*recorder) Helper()                 {}
 func (r *recorder) Errorf(string, ...any) { r.failures++ }
 
-type leaky struct{ secret string }
+type leakyError struct{ secret string }
 
-func (l leaky) Error() string { return "rejected: " + l.secret }
+func (l leakyError) Error() string { return "rejected: " + l.secret }
 
 // TestDetectorFindsLeaks: a detector finds a secret in each kind of value and reports nothing if there is no secret.
 func TestDetectorFindsLeaks(t *testing.T) {
 	for name, leak := range map[string]func(*detector){
-		"an error":            func(w *detector) { w.showError("", leaky{canaryToken}) },
-		"a wrapped error":     func(w *detector) { w.showError("", fmt.Errorf("x%w", leaky{canaryKey})) },
-		"a joined error":      func(w *detector) { w.showError("", errors.Join(errors.New("x"), leaky{canaryKey})) },
+		"an error":            func(w *detector) { w.showError("", leakyError{canaryToken}) },
+		"a wrapped error":     func(w *detector) { w.showError("", fmt.Errorf("x%w", leakyError{canaryKey})) },
+		"a joined error":      func(w *detector) { w.showError("", errors.Join(errors.New("x"), leakyError{canaryKey})) },
 		"an unexported field": func(w *detector) { w.show("", struct{ s string }{canaryPassword}) },
 		"bytes":               func(w *detector) { w.show("", struct{ Body []byte }{[]byte("x" + canaryToken + "x")}) },
-		"a header in base64":  func(w *detector) { w.listen("", base64.StdEncoding.EncodeToString([]byte(canaryKey))) },
+		"a header in base64":  func(w *detector) { w.search("", base64.StdEncoding.EncodeToString([]byte(canaryKey))) },
 		"a URL":               func(w *detector) { w.show("", url.UserPassword("u", canaryPassword)) },
 		"a log": func(w *detector) {
 			w.logger("").Debug("x", "group", slog.GroupValue(slog.String("y", canaryToken)))

@@ -78,7 +78,7 @@ func TestErrors(t *testing.T) {
 // unknownFields sends the example with an unknown parameter, and with an unknown field in each object of the body.
 func (r route) unknownFields(f *fixture) {
 	proves(f, "decision/7/unknown", "decision/7/others")
-	ids := furnishFor(f, r)
+	ids := createResourcesFor(f, r)
 	path, body := resolve(r.path, ids), r.exampleOf(ids)
 	requests := map[string][2]string{"query.unknown": {path + "?unknown=1", body}}
 	for at, start := range map[string]string{"body": "{", "body.sender": `"sender":{`, "body.content": `"content":{`} {
@@ -166,7 +166,7 @@ func TestAuthentication(t *testing.T) {
 	}))
 	t.Run("the records of an account are invisible to other accounts", withFixture(func(f *fixture) {
 		proves(f, "decision/7/404-account")
-		ids := furnish(f)
+		ids := createResources(f)
 		other := f.As(otherAccount)
 		for _, r := range routes(f) {
 			path := resolve(r.path, ids)

@@ -25,7 +25,7 @@ func TestModel(t *testing.T) {
 	proves(t, "decision/36/nothing", "decision/24/order", "decision/12/once", "decision/33", "decision/32")
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // fewer garbage collections, because sequences are short
 	rapid.Check(t, func(r *rapid.T) {
-		m := newTrial(r)
+		m := newModelTest(r)
 		defer m.srv.Close()
 		r.Repeat(rapid.StateMachineActions(m))
 		m.compareDeliveries()
@@ -33,21 +33,21 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// trial is a server and a model that process the same operations. Each exported method except Check is an
+// modelTest is a server and a model that process the same operations. Each exported method except Check is an
 // operation.
-type trial struct {
+type modelTest struct {
 	*rapid.T
 	*model
 
-	srv    *mockserver.Server
-	hooks  []string
-	outbox int        // messages that have been compared
-	heard  [][]string // expected deliveries by step
+	srv       *mockserver.Server
+	hooks     []string
+	outbox    int        // messages that have been compared
+	delivered [][]string // expected deliveries by step
 }
 
-func newTrial(r *rapid.T) *trial {
+func newModelTest(r *rapid.T) *modelTest {
 	ignore := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-	t := &trial{
+	t := &modelTest{
 		T:     r,
 		model: &model{suppressed: map[string]bool{}},
 		srv:   mockserver.New(mockserver.Config{Targets: map[string]http.Handler{"hook.test": ignore}}),
@@ -79,7 +79,7 @@ func number(v any) int64 {
 }
 
 // call sends a request and returns the status and the body.
-func (t *trial) call(method, path, body string) (int, map[string]any) {
+func (t *modelTest) call(method, path, body string) (int, map[string]any) {
 	req, err := http.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
 	if err != nil {
 		panic(err) // all paths are valid
@@ -96,13 +96,13 @@ func (t *trial) call(method, path, body string) (int, map[string]any) {
 	decoder := json.NewDecoder(bytes.NewReader(res.Body.Bytes()))
 	decoder.UseNumber()
 	if err := decoder.Decode(&out); err != nil {
-		t.agree(path, err, "JSON")
+		t.equal(path, err, "JSON")
 	}
 	return res.Code, out
 }
 
-// agree fails the test if two values differ when they are printed.
-func (t *trial) agree(what string, got, want any) {
+// equal fails the test if two values differ when they are printed.
+func (t *modelTest) equal(what string, got, want any) {
 	t.Helper()
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Fatalf("%s: the platform returned %v, the model %v", what, got, want)
@@ -110,9 +110,9 @@ func (t *trial) agree(what string, got, want any) {
 }
 
 // Check compares the messages of the last operation, and stores the expected events.
-func (t *trial) Check(*rapid.T) {
+func (t *modelTest) Check(*rapid.T) {
 	if err := t.srv.Wait(context.Background()); err != nil {
-		t.agree("Wait", err, nil)
+		t.equal("Wait", err, nil)
 	}
 	var heard []string
 	for i, hook := range t.hooks {
@@ -122,12 +122,12 @@ func (t *trial) Check(*rapid.T) {
 			}
 		}
 	}
-	t.heard = append(t.heard, heard)
+	t.delivered = append(t.delivered, heard)
 	outbox := t.srv.Outbox()[t.outbox:]
 	t.outbox += len(outbox)
-	t.agree("messages sent", len(outbox), len(t.sent))
+	t.equal("messages sent", len(outbox), len(t.sent))
 	for i, m := range t.sent {
-		t.agree("sent", fmt.Sprintf("%s to %s", outbox[i].SentBy, outbox[i].To), fmt.Sprintf("%s to %s", m.by, m.to))
+		t.equal("sent", fmt.Sprintf("%s to %s", outbox[i].SentBy, outbox[i].To), fmt.Sprintf("%s to %s", m.by, m.to))
 		m.id = outbox[i].ID
 		t.messages = append(t.messages, &m)
 	}
@@ -135,26 +135,26 @@ func (t *trial) Check(*rapid.T) {
 }
 
 // compareDeliveries compares the events. Within one step, their order does not matter.
-func (t *trial) compareDeliveries() {
+func (t *modelTest) compareDeliveries() {
 	var got []string
 	for _, d := range t.srv.Deliveries() {
-		got = append(got, fmt.Sprintf("%s %s %s", d.WebhookID, d.Event, who(d.Body)))
+		got = append(got, fmt.Sprintf("%s %s %s", d.WebhookID, d.Event, recipientOf(d.Body)))
 		if d.State != mockserver.DeliveryDelivered || len(d.Attempts) != 1 {
-			t.agree("the delivery", d.State, mockserver.DeliveryDelivered)
+			t.equal("the delivery", d.State, mockserver.DeliveryDelivered)
 		}
 	}
-	for i, want := range t.heard {
+	for i, want := range t.delivered {
 		n := min(len(want), len(got))
 		slices.Sort(want)
 		slices.Sort(got[:n])
-		t.agree(fmt.Sprintf("fired by step %d", i+1), got[:n], want)
+		t.equal(fmt.Sprintf("fired by step %d", i+1), got[:n], want)
 		got = got[n:]
 	}
-	t.agree("fired in the end", got, []string{})
+	t.equal("fired in the end", got, []string{})
 }
 
-// who returns the recipient of an event, and the reason or status.
-func who(body []byte) string {
+// recipientOf returns the recipient of an event, and the reason or status.
+func recipientOf(body []byte) string {
 	var d struct {
 		Event string
 		Data  struct {
@@ -181,13 +181,13 @@ func who(body []byte) string {
 }
 
 // compareState compares contacts, suppressed addresses and webhooks.
-func (t *trial) compareState() {
+func (t *modelTest) compareState() {
 	for _, l := range t.lists {
 		var want []string
 		for _, c := range l.contacts {
 			want = append(want, fmt.Sprintf("%d %s %s", c.id, c.email, c.status))
 		}
-		t.agree("contacts", t.items(fmt.Sprintf("/lists/%d/contacts", l.id), "id", "email", "status"), want)
+		t.equal("contacts", t.items(fmt.Sprintf("/lists/%d/contacts", l.id), "id", "email", "status"), want)
 	}
 	var want []string
 	for email := range t.suppressed {
@@ -196,16 +196,16 @@ func (t *trial) compareState() {
 	got := t.items("/suppressed-emails", "email")
 	slices.Sort(want)
 	slices.Sort(got)
-	t.agree("suppression list", got, want)
+	t.equal("suppression list", got, want)
 	want = nil
 	for i := range t.hooks {
 		want = append(want, map[bool]string{true: "archived", false: "active"}[t.archived[i]])
 	}
-	t.agree("webhooks", t.items("/webhooks", "status"), want)
+	t.equal("webhooks", t.items("/webhooks", "status"), want)
 }
 
 // items returns some fields of every item of a page.
-func (t *trial) items(path string, members ...string) []string {
+func (t *modelTest) items(path string, members ...string) []string {
 	_, page := t.call("GET", path+"?per_page=100", "")
 	var out []string
 	for _, item := range page["data"].([]any) {
@@ -230,21 +230,21 @@ func oneOf[T any](r *rapid.T, what string, from []T) T {
 
 func oneIn(r *rapid.T, n int, what string) bool { return rapid.IntRange(1, n).Draw(r, what) == 1 }
 
-func (t *trial) Create(r *rapid.T) {
+func (t *modelTest) Create(r *rapid.T) {
 	l, email, optIn, resubscribe := oneOf(r, "list", t.lists), oneOf(r, "email", addresses), oneIn(r, 3, "opt-in"), oneIn(r, 2, "resubscribe")
 	want, contact := t.create(l, email, optIn, resubscribe)
 	got, body := t.call("POST", fmt.Sprintf("/lists/%d/contacts?send_double_opt_in=%t&resubscribe=%t", l.id, optIn, resubscribe), fmt.Sprintf(`{"email":%q}`, email))
-	t.agree("status", got, want)
+	t.equal("status", got, want)
 	if contact == nil {
 		return
 	}
 	if contact.id == 0 {
 		contact.id = number(body["id"])
 	}
-	t.agree("contact", fmt.Sprintf("%v %v", body["id"], body["status"]), fmt.Sprintf("%d %s", contact.id, contact.status))
+	t.equal("contact", fmt.Sprintf("%v %v", body["id"], body["status"]), fmt.Sprintf("%d %s", contact.id, contact.status))
 }
 
-func (t *trial) Leave(r *rapid.T) {
+func (t *modelTest) Leave(r *rapid.T) {
 	l := oneOf(r, "list", t.lists)
 	if len(l.contacts) == 0 {
 		r.Skip("no contacts")
@@ -255,10 +255,10 @@ func (t *trial) Leave(r *rapid.T) {
 		method, path, status = "POST", path+"/unsubscribe", "unsubscribed"
 	}
 	got, _ := t.call(method, path, "")
-	t.agree("status", got, t.leave(c, status))
+	t.equal("status", got, t.leave(c, status))
 }
 
-func (t *trial) Import(r *rapid.T) {
+func (t *modelTest) Import(r *rapid.T) {
 	l, resubscribe := oneOf(r, "list", t.lists), oneIn(r, 3, "resubscribe")
 	status := oneOf(r, "status", []string{"active", "active", "unsubscribed", "deleted"})
 	batch := rapid.SliceOfN(rapid.SampledFrom(addresses), 3, 3).Draw(r, "batch")
@@ -272,7 +272,7 @@ func (t *trial) Import(r *rapid.T) {
 	}
 	_, body := t.call("POST", fmt.Sprintf("/lists/%d/contacts/import", l.id),
 		fmt.Sprintf(`{"contacts":[%s],"import_to":%q,"resubscribe":%t}`, strings.Join(entries, ","), status, resubscribe))
-	t.agree("imported, updated", fmt.Sprintf("%v %v", body["imported"], body["updated"]), fmt.Sprintf("%d %d", imported, len(batch)-imported))
+	t.equal("imported, updated", fmt.Sprintf("%v %v", body["imported"], body["updated"]), fmt.Sprintf("%d %d", imported, len(batch)-imported))
 	for _, c := range l.contacts {
 		if c.id == 0 {
 			_, page := t.call("GET", fmt.Sprintf("/lists/%d/contacts?filter=email:%s", l.id, c.email), "")
@@ -281,14 +281,14 @@ func (t *trial) Import(r *rapid.T) {
 	}
 }
 
-func (t *trial) AcceptPolicy(r *rapid.T) {
+func (t *modelTest) AcceptPolicy(r *rapid.T) {
 	l := oneOf(r, "list", t.lists)
 	got, _ := t.call("POST", fmt.Sprintf("/lists/%d/accept-policy", l.id), "")
-	t.agree("status", got, 204)
+	t.equal("status", got, 204)
 	l.accepted = true
 }
 
-func (t *trial) Submit(r *rapid.T) {
+func (t *modelTest) Submit(r *rapid.T) {
 	email, kind := oneOf(r, "email", addresses), oneOf(r, "type", []string{"marketing", "transactional"})
 	l, more := oneOf(r, "list", append(t.lists, nil)), ""
 	if l != nil {
@@ -297,54 +297,54 @@ func (t *trial) Submit(r *rapid.T) {
 	want, status := t.submit(email, l, kind == "transactional")
 	got, body := t.call("POST", "/v2/emails",
 		fmt.Sprintf(`{"email":%q,"sender":%s,"content":{"subject":"S","text":"T","type":%q}%s}`, email, shop, kind, more))
-	t.agree("status", got, want)
+	t.equal("status", got, want)
 	if want == 201 {
-		t.agree("the submission", body["status"], status)
+		t.equal("the submission", body["status"], status)
 	}
 }
 
-func (t *trial) SendTransactional(r *rapid.T) {
+func (t *modelTest) SendTransactional(r *rapid.T) {
 	email := oneOf(r, "email", addresses)
 	l, c := t.addedLast(email)
 	t.send(modelMessage{by: events.SendingTypeTransactional, to: email, contact: c, list: l})
 	got, _ := t.call("POST", "/emails", submission(email, ""))
-	t.agree("status", got, 201)
+	t.equal("status", got, 201)
 }
 
-func (t *trial) SendCampaign(r *rapid.T) {
+func (t *modelTest) SendCampaign(r *rapid.T) {
 	l := oneOf(r, "list", t.lists)
 	_, body := t.call("POST", "/campaigns", fmt.Sprintf(`{"name":"A","list_id":%d,"sender":%s,"content":%s}`, l.id, shop, greeting))
 	want := t.sendCampaign(l)
 	got, _ := t.call("POST", fmt.Sprintf("/campaigns/%v/schedule", body["campaign_id"]), "{}")
-	t.agree("status", got, want)
+	t.equal("status", got, want)
 }
 
-func (t *trial) Suppress(r *rapid.T) {
+func (t *modelTest) Suppress(r *rapid.T) {
 	email := oneOf(r, "pattern", suppressions)
 	t.suppress(email)
 	got, _ := t.call("POST", "/suppressed-emails", fmt.Sprintf(`{"email":%q}`, email))
-	t.agree("status", got, 201)
+	t.equal("status", got, 201)
 }
 
-func (t *trial) Unsuppress(r *rapid.T) {
+func (t *modelTest) Unsuppress(r *rapid.T) {
 	email, want := oneOf(r, "pattern", suppressions), 404
 	if t.suppressed[email] {
 		delete(t.suppressed, email)
 		want = 204
 	}
 	got, _ := t.call("DELETE", "/suppressed-emails/"+email, "")
-	t.agree("status", got, want)
+	t.equal("status", got, want)
 }
 
-func (t *trial) Archive(r *rapid.T) {
+func (t *modelTest) Archive(r *rapid.T) {
 	i, to := rapid.IntRange(0, len(t.hooks)-1).Draw(r, "webhook"), oneOf(r, "to", []string{"archive", "unarchive"})
 	got, _ := t.call("POST", "/webhooks/"+t.hooks[i]+"/"+to, "")
-	t.agree("status", got, 204)
+	t.equal("status", got, 204)
 	t.archived[i] = to == "archive"
 }
 
 // message draws a sent message, or skips the operation if there is none.
-func (t *trial) message(r *rapid.T) *modelMessage {
+func (t *modelTest) message(r *rapid.T) *modelMessage {
 	if len(t.messages) == 0 {
 		r.Skip("no messages")
 	}
@@ -353,45 +353,45 @@ func (t *trial) message(r *rapid.T) *modelMessage {
 	return m
 }
 
-func (t *trial) Bounce(r *rapid.T) {
+func (t *modelTest) Bounce(r *rapid.T) {
 	m, category := t.message(r), oneOf(r, "category", events.BounceCategories())
 	if oneIn(r, 2, "hard") {
 		category = events.BounceCategoryHard
 	}
 	t.bounce(m, category.Hard())
-	t.agree("bounce", t.srv.Bounce(m.id, category), nil)
+	t.equal("bounce", t.srv.Bounce(m.id, category), nil)
 }
 
-func (t *trial) Complain(r *rapid.T) {
+func (t *modelTest) Complain(r *rapid.T) {
 	m := t.message(r)
 	t.complain(m)
-	t.agree("complain", t.srv.Complain(m.id, ""), nil)
+	t.equal("complain", t.srv.Complain(m.id, ""), nil)
 }
 
-func (t *trial) Unsubscribe(r *rapid.T) {
+func (t *modelTest) Unsubscribe(r *rapid.T) {
 	m := t.message(r)
-	t.agree("unsubscribe is possible", t.srv.Unsubscribe(m.id) == nil, t.unsubscribe(m))
+	t.equal("unsubscribe is possible", t.srv.Unsubscribe(m.id) == nil, t.unsubscribe(m))
 }
 
-func (t *trial) GlobalUnsubscribe(r *rapid.T) {
+func (t *modelTest) GlobalUnsubscribe(r *rapid.T) {
 	m := t.message(r)
 	t.globalUnsubscribe(m)
-	t.agree("global unsubscribe", t.srv.GlobalUnsubscribe(m.id), nil)
+	t.equal("global unsubscribe", t.srv.GlobalUnsubscribe(m.id), nil)
 }
 
-func (t *trial) Confirm(r *rapid.T) {
+func (t *modelTest) Confirm(r *rapid.T) {
 	m := t.message(r)
-	t.agree("confirm is possible", t.srv.Confirm(m.id) == nil, t.confirm(m))
+	t.equal("confirm is possible", t.srv.Confirm(m.id) == nil, t.confirm(m))
 }
 
-func (t *trial) Open(r *rapid.T) {
+func (t *modelTest) Open(r *rapid.T) {
 	m := t.message(r)
 	t.fire("Email.Opened", m.to)
-	t.agree("open", t.srv.Open(m.id), nil)
+	t.equal("open", t.srv.Open(m.id), nil)
 }
 
-func (t *trial) Click(r *rapid.T) {
+func (t *modelTest) Click(r *rapid.T) {
 	m := t.message(r)
 	t.fire("Email.Clicked", m.to)
-	t.agree("click", t.srv.Click(m.id, "https://shop.example/"), nil)
+	t.equal("click", t.srv.Click(m.id, "https://shop.example/"), nil)
 }

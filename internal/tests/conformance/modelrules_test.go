@@ -246,11 +246,11 @@ func (m *model) bounce(msg *modelMessage, hard bool) {
 	if hard && c != nil && c.was() != "spam" {
 		c.react("bounced")
 	}
-	m.fire("Email.Bounced", whoIsShown(msg))
+	m.fire("Email.Bounced", shownRecipient(msg))
 }
 
-// whoIsShown returns the recipient as in Email.Bounced.
-func whoIsShown(msg *modelMessage) string {
+// shownRecipient returns the recipient as in Email.Bounced.
+func shownRecipient(msg *modelMessage) string {
 	if msg.by == events.SendingTypeEmailAPI {
 		return whoOf(msg.contact)
 	}

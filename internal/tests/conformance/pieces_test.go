@@ -170,7 +170,7 @@ func proves(t testing.TB, ids ...string) {
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
-	if *printProofs || code == 0 && runsEverything() {
+	if *printProofs || code == 0 && runsAllTests() {
 		out := bufio.NewWriter(os.Stdout)
 		if !reportProofs(out, *printProofs) && code == 0 {
 			code = 1
@@ -180,7 +180,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func runsEverything() bool {
+func runsAllTests() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list", "test.fuzz", "test.fuzzworker", "test.bench"} {
 		if f := flag.Lookup(name); f != nil && f.Value.String() != f.DefValue {
 			return false

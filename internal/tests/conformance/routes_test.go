@@ -97,7 +97,7 @@ func (r route) examples() []string {
 
 var pathParameter = regexp.MustCompile(`\{\w+\}`)
 
-// existing replaces ids in examples with ids of furnish.
+// existing replaces ids in examples with ids of createResources.
 var existing = strings.NewReplacer(`"list_id":81`, `"list_id":1`, `90210,90211`, `2`, `"template_id":4711`,
 	`"template_id":3`)
 
@@ -117,7 +117,7 @@ func FuzzAPI(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, n uint8, unchecked bool, parameter, query, contentType string, body []byte) {
 		server := setup(t, func(c *mockserver.Config) { c.SkipValidation = unchecked })
-		ids := furnish(server)
+		ids := createResources(server)
 		r := routes[int(n)%len(routes)]
 		target := pathParameter.ReplaceAllStringFunc(r.path, func(name string) string {
 			if parameter == "" {
@@ -139,8 +139,8 @@ func FuzzAPI(f *testing.F) {
 	})
 }
 
-// furnish creates a resource of each kind and returns the ids by path parameter.
-func furnish(f *fixture) map[string]string {
+// createResources creates a resource of each kind and returns the ids by path parameter.
+func createResources(f *fixture) map[string]string {
 	const maria = "maria.silva@example.com" // address in the examples of openapi.yaml
 	list := f.list()
 	contact := f.Post(fmt.Sprintf("/lists/%d/contacts", list), fmt.Sprintf(`{"email":%q,"tags":["vip"]}`, maria)).Int("id")

@@ -36,8 +36,8 @@ func (f *fixture) suppress(n int) {
 	}
 }
 
-// arrivals calls act, waits a week and returns the deliveries with their times after the call.
-func (f *fixture) arrivals(act func()) (after []time.Duration, got []delivery) {
+// deliveryTimes calls act, waits a week and returns the deliveries with their times after the call.
+func (f *fixture) deliveryTimes(act func()) (after []time.Duration, got []delivery) {
 	f.Helper()
 	start := time.Now()
 	act()
@@ -87,7 +87,7 @@ func TestDelivery(t *testing.T) {
 	}))
 	t.Run("only events in the list of events", withFixture(func(f *fixture) {
 		proves(f, "delivery/next-gen-only", "limits/event-source", "versioning/next-gen", "service/compliance-events")
-		everythingHappens(f)
+		sendAndReact(f)
 		f.deliveries()
 		require.NotEmpty(f, f.Events())
 		for _, e := range f.Events() { // including events that no webhook can subscribe to
@@ -101,7 +101,7 @@ func TestRetries(t *testing.T) {
 		proves(f, "decision/34/schedule", "decision/34/at-least-once", "decision/34/same-bytes")
 		f.listen("SuppressedEmail.Added")
 		f.receiver.respond(failFirst(100, 500))
-		after, got := f.arrivals(func() { f.suppress(1) })
+		after, got := f.deliveryTimes(func() { f.suppress(1) })
 		assert.Equal(f, "[0s 1s 6s 36s 2m36s 12m36s 1h12m36s 7h12m36s]", fmt.Sprintf("%v", after), "arrivals")
 		for _, d := range got {
 			assert.Equal(f, string(got[0].raw), string(d.raw), "bytes")
@@ -140,7 +140,7 @@ func TestRetries(t *testing.T) {
 			proves(f, row.piece, "decision/34/schedule")
 			f.listen("SuppressedEmail.Added")
 			f.receiver.respond(row.respond)
-			after, got := f.arrivals(func() { f.suppress(1) })
+			after, got := f.deliveryTimes(func() { f.suppress(1) })
 			assert.Equal(f, row.arrivals, fmt.Sprintf("%v", after), "arrivals")
 			assert.Equal(f, "/1", got[len(got)-1].path, "path")
 		}))
@@ -190,7 +190,7 @@ func TestRateLimit(t *testing.T) {
 			proves(f, "limits/webhook-rate", "decision/34/rate-limit", "resources/webhook/rate_limit",
 				"resources/webhook/rate_limit_period")
 			f.listenWith(fmt.Sprintf(`,"rate_limit":2,"rate_limit_period":%q`, period), "SuppressedEmail.Added")
-			after, got := f.arrivals(func() { f.suppress(5) })
+			after, got := f.deliveryTimes(func() { f.suppress(5) })
 			assert.Equal(f, fmt.Sprintf("%v", []time.Duration{0, 0, d, d, 2 * d}), fmt.Sprintf("%v", after), "arrivals")
 			for i, d := range got { // in order, because no deliveries overlap
 				f.matches(d.event, d.body["data"], fmt.Sprintf(`{"suppressedEmail":{"email":"no%d@example.org"}}`, i+1))
@@ -205,7 +205,7 @@ func TestRateLimit(t *testing.T) {
 				res.WriteHeader(500)
 			}
 		})
-		at, _ := f.arrivals(func() {
+		at, _ := f.deliveryTimes(func() {
 			for range 6 {
 				f.suppress(1)
 				time.Sleep(7 * time.Second)
@@ -225,7 +225,7 @@ func TestConcurrentDeliveries(t *testing.T) {
 		proves(f, "limits/webhook-rate")
 		f.listenWith(`,"rate_limit":3,"rate_limit_period":"minute"`, "SuppressedEmail.Added")
 		f.receiver.respond(func(http.ResponseWriter, *http.Request, int) { time.Sleep(5 * time.Second) })
-		after, _ := f.arrivals(func() { f.suppress(7) })
+		after, _ := f.deliveryTimes(func() { f.suppress(7) })
 		assert.Equal(f, "[0s 0s 0s 1m0s 1m0s 1m0s 2m0s]", fmt.Sprintf("%v", after), "arrivals")
 	}))
 	t.Run("four per webhook", withFixture(func(f *fixture) {
@@ -249,8 +249,8 @@ func TestConcurrentDeliveries(t *testing.T) {
 	}))
 }
 
-// everythingHappens sends an email of each sending type, and reacts to it in each way.
-func everythingHappens(f *fixture) {
+// sendAndReact sends an email of each sending type, and reacts to it in each way.
+func sendAndReact(f *fixture) {
 	f.Helper()
 	for _, sending := range sendings {
 		s := sending.send(f)

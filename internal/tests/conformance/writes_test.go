@@ -20,7 +20,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// before contains the request that an operation needs after furnish.
+// before contains the request that an operation needs after createResources.
 var before = map[string]string{
 	"acceptListPolicy":   `POST /lists {"name":"Closed"}`,
 	"createContact":      `POST /lists {"name":"Which the example's contact is not on"}`,
@@ -30,10 +30,10 @@ var before = map[string]string{
 	"unarchiveWebhook":   "POST /webhooks/{webhook_id}/archive",
 }
 
-// furnishFor creates the records that an operation needs, and returns their ids.
-func furnishFor(f *fixture, r route) map[string]string {
+// createResourcesFor creates the records that an operation needs, and returns their ids.
+func createResourcesFor(f *fixture, r route) map[string]string {
 	f.Helper()
-	ids := furnish(f)
+	ids := createResources(f)
 	if call := before[r.operation.OperationID]; call != "" {
 		method, rest, _ := strings.Cut(resolve(call, ids), " ")
 		path, body, _ := strings.Cut(rest, " ")
@@ -50,7 +50,7 @@ func TestEveryWriteChangesState(t *testing.T) {
 			continue
 		}
 		t.Run(r.operation.OperationID, withFixture(func(f *fixture) {
-			ids := furnishFor(f, r)
+			ids := createResourcesFor(f, r)
 			untouched := state(f)
 			f.Do(r.method, resolve(r.path, ids), r.exampleOf(ids)).OK()
 			if state(f) == untouched {
@@ -68,7 +68,7 @@ func TestRepeatableOperations(t *testing.T) {
 		}
 		t.Run(r.operation.OperationID, withFixture(func(f *fixture) {
 			proves(f, "decision/36/nothing")
-			ids := furnishFor(f, r)
+			ids := createResourcesFor(f, r)
 			path, body := resolve(r.path, ids), r.exampleOf(ids)
 			first := f.Post(path, body).OK()
 			if r.operation.OperationID == "importContacts" { // a repeated import updates the contacts
@@ -123,8 +123,8 @@ var shownElsewhere = map[string]string{
 	"scheduleCampaign":       "/campaigns/{campaign_id}",
 }
 
-// shownAs contains fields that are shown under another name.
-var shownAs = map[string]string{"importContacts import_to": "status"}
+// shownName contains fields that are shown under another name.
+var shownName = map[string]string{"importContacts import_to": "status"}
 
 // instructions are fields that are not stored, with the scenarios of their effects.
 var instructions = map[string]string{"importContacts resubscribe": "import a contact that is"}
@@ -157,7 +157,7 @@ func (r route) returnsBody() bool {
 // keeps sends a mark in one field. A later GET must return it, even after a restore of a snapshot.
 func keeps(t *testing.T, r route, member leaf) {
 	f := setup(t)
-	ids := furnishFor(f, r)
+	ids := createResourcesFor(f, r)
 	example := map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(r.exampleOf(ids)), &example))
 	mark := value(member.schema, member.name(), "mark", ids)
@@ -284,7 +284,7 @@ func put(s *openapi3.Schema, old any, path []string, mark any, ids map[string]st
 	if members == nil {
 		members = required(s, ids)
 	}
-	makeRoom(members, path[0])
+	removeExcluding(members, path[0])
 	members[path[0]] = put(s.Properties[path[0]].Value, members[path[0]], path[1:], mark, ids)
 	return members
 }
@@ -297,8 +297,8 @@ func required(s *openapi3.Schema, ids map[string]string) map[string]any {
 	return members
 }
 
-// makeRoom removes fields that exclude or hide another field.
-func makeRoom(members map[string]any, name string) {
+// removeExcluding removes fields that exclude or hide another field.
+func removeExcluding(members map[string]any, name string) {
 	switch name {
 	case "template_id":
 		delete(members, "html")
@@ -320,7 +320,7 @@ func (l leaf) shown(r route, mark any) string {
 	}
 	value, _ := json.Marshal(mark)
 	name := l.name()
-	if other := shownAs[r.operation.OperationID+" "+l.String()]; other != "" {
+	if other := shownName[r.operation.OperationID+" "+l.String()]; other != "" {
 		name = other
 	}
 	if l.path[len(l.path)-1] == "0" {

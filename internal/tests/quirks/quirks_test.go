@@ -68,14 +68,14 @@ func at(lines []string, i int) string {
 	return lines[i]
 }
 
-// journey is a program that calls most operations, and its results.
-type journey struct {
+// session is a program that calls most operations, and its results.
+type session struct {
 	*client.Client
 
-	srv     *mockserver.Server
-	vague   bool // the quirks hide which error it is
-	consent bool // an error as text can concern the parameter resubscribe or the consent of a contact, so the client must omit the parameter
-	results []string
+	srv         *mockserver.Server
+	hidesErrors bool // the quirks hide which error it is
+	consent     bool // an error as text can concern the parameter resubscribe or the consent of a contact, so the client must omit the parameter
+	results     []string
 }
 
 // results returns the results of a new client with a new server. If a quirk in hide hides details of errors, the
@@ -93,18 +93,18 @@ func results(quirks, hide []string) []string {
 	if err != nil {
 		panic(err)
 	}
-	j := &journey{Client: c, srv: srv, vague: slices.ContainsFunc(hide, func(quirk string) bool {
+	s := &session{Client: c, srv: srv, hidesErrors: slices.ContainsFunc(hide, func(quirk string) bool {
 		return quirk == "errors-as-400" || quirk == "plain-errors" || quirk == "strict-parameters"
 	})}
-	j.consent = slices.Contains(hide, "strict-parameters") && slices.Contains(hide, "plain-errors")
-	for _, part := range []func(j *journey){templates, contacts, imports, emails, campaigns, webhooks} {
-		part(j)
+	s.consent = slices.Contains(hide, "strict-parameters") && slices.Contains(hide, "plain-errors")
+	for _, part := range []func(s *session){templates, contacts, imports, emails, campaigns, webhooks} {
+		part(s)
 	}
-	return j.results
+	return s.results
 }
 
 // note adds the result of a call.
-func (j *journey) note(call string, value any, err error) {
+func (s *session) note(call string, value any, err error) {
 	var decoded any
 	text, wrong := json.Marshal(value)
 	if wrong == nil {
@@ -112,7 +112,7 @@ func (j *journey) note(call string, value any, err error) {
 	}
 	strip(decoded)
 	text, _ = json.Marshal(decoded)
-	j.results = append(j.results, fmt.Sprintf("%s: %s %v %s", call, text, wrong, j.kind(err)))
+	s.results = append(s.results, fmt.Sprintf("%s: %s %v %s", call, text, wrong, s.errorKinds(err)))
 }
 
 // strip removes the fields of the quirk extra-fields, which the client keeps, and lists that are null or empty.
@@ -133,10 +133,10 @@ func strip(value any) {
 	}
 }
 
-// kind returns the sentinel errors that an error matches.
-func (j *journey) kind(err error) string {
+// errorKinds returns the sentinel errors that an error matches.
+func (s *session) errorKinds(err error) string {
 	sentinels := []error{client.ErrNotQueued, client.ErrOutcomeUnknown, client.ErrInvalidResponse}
-	if !j.vague {
+	if !s.hidesErrors {
 		sentinels = append(sentinels, client.ErrNotFound, client.ErrConflict, client.ErrContactExists, client.ErrValidation)
 	}
 	var kinds []string
@@ -161,139 +161,139 @@ func all[T any](seq iter.Seq2[T, error]) (items []T, err error) {
 	return items, err
 }
 
-func templates(j *journey) {
+func templates(s *session) {
 	ctx := context.Background()
-	template, err := j.Templates.Create(ctx, client.TemplateCreate{Name: "Welcome", Content: client.TemplateContent{HTML: "<p>{{name}}</p>", Text: "x"}})
-	j.note("create", template, err)
+	template, err := s.Templates.Create(ctx, client.TemplateCreate{Name: "Welcome", Content: client.TemplateContent{HTML: "<p>{{name}}</p>", Text: "x"}})
+	s.note("create", template, err)
 	name := "Hello"
-	updated, err := j.Templates.Update(ctx, template.ID, client.TemplateUpdate{Name: &name})
-	j.note("update", updated, err)
-	found, err := j.Templates.Find(ctx, "Hello")
-	j.note("find", found, err)
-	_, err = j.Templates.Find(ctx, "Missing")
-	j.note("find missing", nil, err)
-	same, err := j.Templates.Ensure(ctx, client.TemplateCreate{Name: "Hello", Content: client.TemplateContent{HTML: "<p>{{name}}</p>", Text: "x"}})
-	j.note("ensure", same, err)
-	html, err := j.Templates.Render(ctx, template.ID)
-	j.note("render", html, err)
-	j.note("delete", nil, j.Templates.Delete(ctx, template.ID))
-	j.note("delete again", nil, j.Templates.Delete(ctx, template.ID))
-	rest, err := all(j.Templates.All(ctx, client.ListTemplatesParams{}))
-	j.note("no templates", rest, err)
+	updated, err := s.Templates.Update(ctx, template.ID, client.TemplateUpdate{Name: &name})
+	s.note("update", updated, err)
+	found, err := s.Templates.Find(ctx, "Hello")
+	s.note("find", found, err)
+	_, err = s.Templates.Find(ctx, "Missing")
+	s.note("find missing", nil, err)
+	same, err := s.Templates.Ensure(ctx, client.TemplateCreate{Name: "Hello", Content: client.TemplateContent{HTML: "<p>{{name}}</p>", Text: "x"}})
+	s.note("ensure", same, err)
+	html, err := s.Templates.Render(ctx, template.ID)
+	s.note("render", html, err)
+	s.note("delete", nil, s.Templates.Delete(ctx, template.ID))
+	s.note("delete again", nil, s.Templates.Delete(ctx, template.ID))
+	rest, err := all(s.Templates.All(ctx, client.ListTemplatesParams{}))
+	s.note("no templates", rest, err)
 }
 
-func contacts(j *journey) {
+func contacts(s *session) {
 	ctx := context.Background()
 	for _, name := range []string{"News", "Offers", "News 2"} {
-		list, err := j.Lists.Create(ctx, client.ListCreate{Name: name})
-		j.note("list", list, err)
+		list, err := s.Lists.Create(ctx, client.ListCreate{Name: name})
+		s.note("list", list, err)
 	}
-	list, err := j.Lists.Ensure(ctx, client.ListCreate{Name: "Offers"})
-	j.note("ensure", list, err)
-	lists, err := all(j.Lists.All(ctx, client.ListListsParams{}))
-	j.note("lists", lists, err)
-	_, err = j.Lists.Get(ctx, 999)
-	j.note("no list", nil, err)
-	j.note("policy", nil, j.Lists.AcceptPolicy(ctx, list.ID))
-	in := client.ContactCreate{Email: "ada@example.org", Tags: []string{"vip"}, Resubscribe: j.consent}
-	ada, err := j.Contacts.Create(ctx, list.ID, in)
-	j.note("contact", ada, err)
-	_, err = j.Contacts.Create(ctx, list.ID, in)
-	j.note("duplicate", nil, err)
-	bob, err := j.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: "bob@example.org", Resubscribe: j.consent})
-	j.note("contact", bob, err)
-	ada, err = j.Contacts.Update(ctx, list.ID, ada.ID, client.ContactUpdate{CustomAttributes: []client.CustomAttributeUpdate{{Name: "city", Value: client.Value("Rome")}}})
-	j.note("update", ada, err)
-	j.note("tag", nil, j.Contacts.Tag(ctx, list.ID, client.ContactTagging{ContactIDs: []int64{ada.ID, bob.ID}, Tags: []string{"new"}}))
-	j.note("unsubscribe", nil, j.Contacts.Unsubscribe(ctx, list.ID, bob.ID))
-	j.note("delete", nil, j.Contacts.Delete(ctx, list.ID, bob.ID))
-	found, err := j.Contacts.Find(ctx, list.ID, "ADA@example.org")
-	j.note("find", found, err)
-	got, err := j.Contacts.Get(ctx, list.ID, bob.ID)
-	j.note("get", got, err)
-	tags, err := all(j.Tags.All(ctx, client.ListTagsParams{}))
-	j.note("tags", tags, err)
+	list, err := s.Lists.Ensure(ctx, client.ListCreate{Name: "Offers"})
+	s.note("ensure", list, err)
+	lists, err := all(s.Lists.All(ctx, client.ListListsParams{}))
+	s.note("lists", lists, err)
+	_, err = s.Lists.Get(ctx, 999)
+	s.note("no list", nil, err)
+	s.note("policy", nil, s.Lists.AcceptPolicy(ctx, list.ID))
+	in := client.ContactCreate{Email: "ada@example.org", Tags: []string{"vip"}, Resubscribe: s.consent}
+	ada, err := s.Contacts.Create(ctx, list.ID, in)
+	s.note("contact", ada, err)
+	_, err = s.Contacts.Create(ctx, list.ID, in)
+	s.note("duplicate", nil, err)
+	bob, err := s.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: "bob@example.org", Resubscribe: s.consent})
+	s.note("contact", bob, err)
+	ada, err = s.Contacts.Update(ctx, list.ID, ada.ID, client.ContactUpdate{CustomAttributes: []client.CustomAttributeUpdate{{Name: "city", Value: client.Value("Rome")}}})
+	s.note("update", ada, err)
+	s.note("tag", nil, s.Contacts.Tag(ctx, list.ID, client.ContactTagging{ContactIDs: []int64{ada.ID, bob.ID}, Tags: []string{"new"}}))
+	s.note("unsubscribe", nil, s.Contacts.Unsubscribe(ctx, list.ID, bob.ID))
+	s.note("delete", nil, s.Contacts.Delete(ctx, list.ID, bob.ID))
+	found, err := s.Contacts.Find(ctx, list.ID, "ADA@example.org")
+	s.note("find", found, err)
+	got, err := s.Contacts.Get(ctx, list.ID, bob.ID)
+	s.note("get", got, err)
+	tags, err := all(s.Tags.All(ctx, client.ListTagsParams{}))
+	s.note("tags", tags, err)
 }
 
-func imports(j *journey) {
+func imports(s *session) {
 	ctx := context.Background()
-	list, err := j.Lists.Find(ctx, "News")
-	j.note("find", list, err)
+	list, err := s.Lists.Find(ctx, "News")
+	s.note("find", list, err)
 	var in []client.ImportContact
 	for i := range 120 {
 		in = append(in, client.ImportContact{Email: fmt.Sprintf("c%d@example.org", i)})
 	}
 	in[7].Email = "invalid"
-	report, err := j.Contacts.Import(ctx, list.ID, client.ContactsFromSlice(in), client.ImportOptions{BatchSize: 50})
-	j.note("import", report.ImportCounts, err)
+	report, err := s.Contacts.Import(ctx, list.ID, client.ContactsFromSlice(in), client.ImportOptions{BatchSize: 50})
+	s.note("import", report.ImportCounts, err)
 	for _, size := range []int64{0, 7, 100} {
-		contacts, err := all(j.Contacts.All(ctx, list.ID, client.ListContactsParams{PerPage: size, Sort: "email:desc"}))
-		j.note(fmt.Sprintf("contacts in pages of %d", size), contacts, err)
+		contacts, err := all(s.Contacts.All(ctx, list.ID, client.ListContactsParams{PerPage: size, Sort: "email:desc"}))
+		s.note(fmt.Sprintf("contacts in pages of %d", size), contacts, err)
 	}
-	one, err := all(j.Contacts.All(ctx, list.ID, client.ListContactsParams{Filter: "email:c5@example.org"}))
-	j.note("filtered", one, err)
-	none, err := all(j.Contacts.All(ctx, list.ID, client.ListContactsParams{Filter: "status:spam"}))
-	j.note("filtered", none, err)
+	one, err := all(s.Contacts.All(ctx, list.ID, client.ListContactsParams{Filter: "email:c5@example.org"}))
+	s.note("filtered", one, err)
+	none, err := all(s.Contacts.All(ctx, list.ID, client.ListContactsParams{Filter: "status:spam"}))
+	s.note("filtered", none, err)
 }
 
-func emails(j *journey) {
+func emails(s *session) {
 	ctx := context.Background()
 	in := client.EmailSubmission{To: "ada@example.org", Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"}}
-	sent, err := j.Emails.Send(ctx, in)
-	j.note("send", sent.Status, err)
-	email, err := j.Emails.Get(ctx, sent.ID)
+	sent, err := s.Emails.Send(ctx, in)
+	s.note("send", sent.Status, err)
+	email, err := s.Emails.Get(ctx, sent.ID)
 	email.ContactID, email.ListID = 0, 0
-	j.note("same id", email.ID == sent.ID && sent.ID != "", nil)
+	s.note("same id", email.ID == sent.ID && sent.ID != "", nil)
 	email.ID = ""
-	j.note("get", email, err)
+	s.note("get", email, err)
 	in.To = "bob@example.org" // deleted
-	sent, err = j.Emails.Send(ctx, in)
-	j.note("rejected", sent.Status, err)
-	legacy, err := j.Emails.SendLegacy(ctx, client.TransactionalSubmission{To: "eve@example.org", Sender: in.Sender, Content: client.MessageContent{Subject: "S", Text: "T"}}) //nolint:staticcheck // a platform may have only this endpoint
-	j.note("legacy", legacy.ID != "", err)
-	j.note("outbox", len(j.srv.Outbox()), nil)
+	sent, err = s.Emails.Send(ctx, in)
+	s.note("rejected", sent.Status, err)
+	legacy, err := s.Emails.SendLegacy(ctx, client.TransactionalSubmission{To: "eve@example.org", Sender: in.Sender, Content: client.MessageContent{Subject: "S", Text: "T"}}) //nolint:staticcheck // a platform may have only this endpoint
+	s.note("legacy", legacy.ID != "", err)
+	s.note("outbox", len(s.srv.Outbox()), nil)
 }
 
-func campaigns(j *journey) {
+func campaigns(s *session) {
 	ctx := context.Background()
-	list, err := j.Lists.Find(ctx, "Offers")
-	j.note("find", list, err)
+	list, err := s.Lists.Find(ctx, "Offers")
+	s.note("find", list, err)
 	sender, content := client.Sender{Email: "shop@example.com"}, client.MessageContent{Subject: "S", Text: "T"}
-	campaign, err := j.Campaigns.Create(ctx, client.CampaignCreate{Name: "May", ListID: list.ID, Sender: sender, Content: content})
-	j.note("create", campaign, err)
-	campaign, err = j.Campaigns.Schedule(ctx, campaign.ID, time.Unix(1_800_000_000, 0))
-	j.note("schedule", campaign, err)
-	found, err := j.Campaigns.Find(ctx, "May")
-	j.note("find", found, err)
-	workflow, err := j.Workflows.Create(ctx, client.WorkflowCreate{Name: "W", ListID: list.ID, Trigger: "subscribed", Sender: sender, Content: content})
-	j.note("workflow", workflow, err)
-	j.note("activate", nil, j.Workflows.Activate(ctx, workflow.ID))
-	workflows, err := all(j.Workflows.All(ctx, client.ListWorkflowsParams{}))
-	j.note("workflows", workflows, err)
+	campaign, err := s.Campaigns.Create(ctx, client.CampaignCreate{Name: "May", ListID: list.ID, Sender: sender, Content: content})
+	s.note("create", campaign, err)
+	campaign, err = s.Campaigns.Schedule(ctx, campaign.ID, time.Unix(1_800_000_000, 0))
+	s.note("schedule", campaign, err)
+	found, err := s.Campaigns.Find(ctx, "May")
+	s.note("find", found, err)
+	workflow, err := s.Workflows.Create(ctx, client.WorkflowCreate{Name: "W", ListID: list.ID, Trigger: "subscribed", Sender: sender, Content: content})
+	s.note("workflow", workflow, err)
+	s.note("activate", nil, s.Workflows.Activate(ctx, workflow.ID))
+	workflows, err := all(s.Workflows.All(ctx, client.ListWorkflowsParams{}))
+	s.note("workflows", workflows, err)
 }
 
-func webhooks(j *journey) {
+func webhooks(s *session) {
 	ctx := context.Background()
 	in := client.WebhookCreate{Events: []events.Name{"Email.Bounced"}}
 	var first client.Webhook
 	for i := range 3 {
 		in.URL = fmt.Sprintf("http://app.test/%d", i)
-		hook, err := j.Webhooks.Ensure(ctx, in)
+		hook, err := s.Webhooks.Ensure(ctx, in)
 		if hook.Secret.Reveal() == "" {
 			err = errors.Join(err, errors.New("no secret"))
 		}
-		j.note("ensure", hook.URL, err)
+		s.note("ensure", hook.URL, err)
 		if i == 0 {
 			first = hook
 		}
 	}
-	again, err := j.Webhooks.Ensure(ctx, in)
-	j.note("ensure again", again.URL, err)
-	_, successor, err := j.Webhooks.Rotate(ctx, first.ID)
-	j.note("rotate", successor.URL, err)
-	j.note("archive", nil, j.Webhooks.Archive(ctx, first.ID))
-	active, err := j.Webhooks.Active(ctx, "http://app.test/2")
-	j.note("active", len(active), err)
-	hooks, err := all(j.Webhooks.All(ctx, client.ListWebhooksParams{}))
-	j.note("all", hooks, err)
+	again, err := s.Webhooks.Ensure(ctx, in)
+	s.note("ensure again", again.URL, err)
+	_, successor, err := s.Webhooks.Rotate(ctx, first.ID)
+	s.note("rotate", successor.URL, err)
+	s.note("archive", nil, s.Webhooks.Archive(ctx, first.ID))
+	active, err := s.Webhooks.Active(ctx, "http://app.test/2")
+	s.note("active", len(active), err)
+	hooks, err := all(s.Webhooks.All(ctx, client.ListWebhooksParams{}))
+	s.note("all", hooks, err)
 }
