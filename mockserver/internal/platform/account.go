@@ -78,7 +78,7 @@ type account struct {
 	Suppression suppressionList
 	Tags        map[string]bool
 	lookups     map[int64]*lookupState // by user
-	outcomes    outcomes
+	counts      accountCounts
 
 	// contactsByAddress contains the contact that was added last, by address in lower case.
 	// Entries are never removed, because even a deleted contact stays on its list.
@@ -87,10 +87,10 @@ type account struct {
 
 func newAccount(id int64) *account {
 	return &account{
-		ID:       id,
-		Tags:     map[string]bool{},
-		lookups:  map[int64]*lookupState{},
-		outcomes: newOutcomes(),
+		ID:      id,
+		Tags:    map[string]bool{},
+		lookups: map[int64]*lookupState{},
+		counts:  newAccountCounts(),
 
 		contactsByAddress: map[string]contactPlace{},
 	}

@@ -14,7 +14,7 @@ func (t *tx) deliver(m *message) {
 	m.Status, m.DeliveredOn = messageDelivered, t.unix()
 	t.storeMessage(m)
 	t.simulateTestAddress(m)
-	t.account.outcomes.addMessage(m)
+	t.account.counts.addMessage(m)
 }
 
 func (t *tx) storeMessage(m *message) {

@@ -55,7 +55,7 @@ func TestMessageCounts(t *testing.T) {
 	once := reflect.ValueOf(o)
 	o.add(o)
 	for f, sum := range reflect.ValueOf(o).Fields() {
-		assert.EqualValues(t, 1, once.FieldByIndex(f.Index).Int(), "MessageCounts.%s in count (outcome.go)", f.Name)
+		assert.EqualValues(t, 1, once.FieldByIndex(f.Index).Int(), "MessageCounts.%s in count (messagecounts.go)", f.Name)
 		assert.EqualValues(t, 2, sum.Int(), "MessageCounts.%s in add (overview.go)", f.Name)
 	}
 }

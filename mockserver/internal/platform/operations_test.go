@@ -133,10 +133,10 @@ func TestOverview(t *testing.T) {
 		{Why: "campaign", N: 1, Until: later, CampaignID: 8, Name: "Later"}, {Why: "confirmation", N: 1, ListID: 4, Name: "M"},
 	}
 	assert.Equal(t, waiting, p.Overview(0, 0, 0).Waiting, "waiting")
-	if c := p.Campaigns(); !c[0].ScheduledFor.Equal(later) || !c[1].ScheduledFor.IsZero() || c[1].Outcome != (MessageCounts{Sent: 1, Opened: 1}) {
+	if c := p.Campaigns(); !c[0].ScheduledFor.Equal(later) || !c[1].ScheduledFor.IsZero() || c[1].Counts != (MessageCounts{Sent: 1, Opened: 1}) {
 		t.Errorf("campaigns: %+v", c)
 	}
-	if w := p.Workflows()[0]; w.Outcome != (MessageCounts{Sent: 1, Clicked: 1}) || w.ListName != "L" {
+	if w := p.Workflows()[0]; w.Counts != (MessageCounts{Sent: 1, Clicked: 1}) || w.ListName != "L" {
 		t.Errorf("workflow: %+v", w)
 	}
 }
@@ -161,7 +161,7 @@ func TestOutcomesAfterRestore(t *testing.T) {
 	if got, want := other.Overview(0, 0, 0).Messages, p.Overview(0, 0, 0).Messages; got != want {
 		t.Errorf("restored %+v, want %+v", got, want)
 	}
-	if got, want := other.Campaigns()[1].Outcome, p.Campaigns()[1].Outcome; got != want || got.Clicked != 1 {
+	if got, want := other.Campaigns()[1].Counts, p.Campaigns()[1].Counts; got != want || got.Clicked != 1 {
 		t.Errorf("the campaign restored %+v, want %+v", got, want)
 	}
 	require.NoError(t, p.ResetAccount(1))

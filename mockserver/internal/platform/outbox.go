@@ -83,7 +83,7 @@ func (p *Platform) snapshotMessages() (messages []*message, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, a := range p.accounts {
-		n += int(a.outcomes.all.Sent)
+		n += int(a.counts.all.Sent)
 	}
 	return p.messages.Snapshot(), n
 }

@@ -34,7 +34,7 @@ func (p *Platform) Overview(account, from, until int64) Overview {
 	defer p.mu.Unlock()
 	for a := range p.accountsLocked(account) {
 		out.addLocked(a)
-		a.outcomes.minutes.Each(from, until, func(m, n int64) { out.Minutes[m] += n })
+		a.counts.minutes.Each(from, until, func(m, n int64) { out.Minutes[m] += n })
 		for c := range a.Campaigns.all() {
 			if c.Status == campaignScheduled {
 				due := clock.Unix(c.ScheduledFor)
@@ -52,7 +52,7 @@ func (p *Platform) Overview(account, from, until int64) Overview {
 }
 
 func (o *Overview) addLocked(a *account) {
-	o.Messages.add(a.outcomes.all)
+	o.Messages.add(a.counts.all)
 	o.Resources.Lists += a.Lists.len()
 	o.Resources.Templates += a.Templates.len()
 	o.Resources.Campaigns += a.Campaigns.len()

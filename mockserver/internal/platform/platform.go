@@ -19,7 +19,7 @@
 //	events                                                                            events of messages [events]
 //	platform, ids, secret                                                             the lock and transactions
 //	render                                                                            the content of messages [emails]
-//	account, outcome, lookuplimit                                                     the records of an account
+//	account, messagecounts, lookuplimit                                               the records of an account
 //	list, campaign, workflow, webhook, message, contact, contacttable, contactstatus  the records and their rules
 //	collection, paging, suppressionlist                                               what the records consist of
 package platform

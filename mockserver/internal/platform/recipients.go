@@ -41,8 +41,8 @@ func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) err
 		}
 		m := p.messages.Edit(i)
 		t.account = p.accountLocked(m.AccountID)
-		t.account.outcomes.count(m, -1)
-		defer t.account.outcomes.count(m, 1)
+		t.account.counts.count(m, -1)
+		defer t.account.counts.count(m, 1)
 		return act(t, m)
 	})
 }

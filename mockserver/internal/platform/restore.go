@@ -284,7 +284,7 @@ func (r *restoring) restoreMessage(in *messageState, contents []api.MessageConte
 	m.Content = contents[in.Content]
 	r.addMessage(m)
 	if m.inOutbox() {
-		a.outcomes.addMessage(m)
+		a.counts.addMessage(m)
 	}
 	return nil
 }
@@ -327,7 +327,7 @@ func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
 	if account == nil {
 		account = newAccount(id)
 	}
-	account.outcomes = newOutcomes() // its messages are not restored
+	account.counts = newAccountCounts() // its messages are not restored
 	return p.replaceAccount(account, restored)
 }
 

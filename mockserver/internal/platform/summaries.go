@@ -41,7 +41,7 @@ type Sending struct {
 	Status       string        `json:"status" doc:"the status of the campaign or workflow"`
 	CreatedOn    time.Time     `json:"created_on" doc:"the time when the campaign or workflow was created"`
 	ScheduledFor time.Time     `json:"scheduled_for,omitzero" doc:"the scheduled time of a campaign"`
-	Outcome      MessageCounts `json:"outcome" doc:"the number of messages with each result"`
+	Counts       MessageCounts `json:"outcome" doc:"the number of messages with each result"`
 }
 
 // Campaigns returns the campaigns of all accounts, newest first.
@@ -74,7 +74,7 @@ func (a *account) sending(id int64, name string, listID int64, from api.Sender, 
 		FromEmail:  from.Email,
 		Subject:    c.Subject,
 		TemplateID: c.TemplateID,
-		Outcome:    a.outcomes.ofOrigin(id),
+		Counts:     a.counts.countsOf(id),
 	}
 	if l := a.Lists.get(listID); l != nil {
 		out.ListName = l.Name

@@ -19,57 +19,57 @@ type MessageCounts struct {
 }
 
 // count adds a message to the counts if by is 1, and subtracts it if by is -1.
-func (o *MessageCounts) count(m *message, by int64) {
-	o.Sent += by
-	for _, c := range []struct {
+func (c *MessageCounts) count(m *message, by int64) {
+	c.Sent += by
+	for _, row := range []struct {
 		is bool
 		n  *int64
 	}{
-		{m.Status == messageBounced, &o.Bounced},
-		{m.Opens > 0, &o.Opened},
-		{m.Clicks > 0, &o.Clicked},
-		{m.Unsubscribed, &o.Unsubscribed},
-		{m.GlobalUnsubscribed, &o.GlobalUnsubscribed},
-		{m.ReportedAsSpam, &o.ReportedAsSpam},
+		{m.Status == messageBounced, &c.Bounced},
+		{m.Opens > 0, &c.Opened},
+		{m.Clicks > 0, &c.Clicked},
+		{m.Unsubscribed, &c.Unsubscribed},
+		{m.GlobalUnsubscribed, &c.GlobalUnsubscribed},
+		{m.ReportedAsSpam, &c.ReportedAsSpam},
 	} {
-		if c.is {
-			*c.n += by
+		if row.is {
+			*row.n += by
 		}
 	}
 }
 
-// Each change to a message updates the outcomes of its account, so no scan is
-// necessary.
-type outcomes struct {
+// accountCounts counts the messages of an account. Each change to a message updates the
+// counts, so no scan is necessary.
+type accountCounts struct {
 	all      MessageCounts
 	byOrigin map[int64]*MessageCounts // results by campaign or workflow
 	minutes  activity.PerMinute       // number of sent messages by minute
 }
 
-func newOutcomes() outcomes { return outcomes{byOrigin: map[int64]*MessageCounts{}} }
+func newAccountCounts() accountCounts { return accountCounts{byOrigin: map[int64]*MessageCounts{}} }
 
-func (o *outcomes) addMessage(m *message) {
-	o.count(m, 1)
-	o.minutes.Add(clock.Unix(m.SubmittedOn))
+func (c *accountCounts) addMessage(m *message) {
+	c.count(m, 1)
+	c.minutes.Add(clock.Unix(m.SubmittedOn))
 }
 
 // count ignores messages that are not in the outbox.
-func (o *outcomes) count(m *message, by int64) {
+func (c *accountCounts) count(m *message, by int64) {
 	if !m.inOutbox() {
 		return
 	}
-	o.all.count(m, by)
+	c.all.count(m, by)
 	origin := m.CampaignID + m.WorkflowID // at most one of them is set
 	if origin == 0 {
 		return
 	}
-	if o.byOrigin[origin] == nil {
-		o.byOrigin[origin] = &MessageCounts{}
+	if c.byOrigin[origin] == nil {
+		c.byOrigin[origin] = &MessageCounts{}
 	}
-	o.byOrigin[origin].count(m, by)
+	c.byOrigin[origin].count(m, by)
 }
 
-// ofOrigin returns the results of the messages from a campaign or a workflow.
-func (o *outcomes) ofOrigin(origin int64) MessageCounts {
-	return *cmp.Or(o.byOrigin[origin], &MessageCounts{})
+// countsOf returns the results of the messages from a campaign or a workflow.
+func (c *accountCounts) countsOf(origin int64) MessageCounts {
+	return *cmp.Or(c.byOrigin[origin], &MessageCounts{})
 }
