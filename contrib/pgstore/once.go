@@ -92,8 +92,8 @@ func (o *Once) begin(ctx context.Context, key string) (tx pgx.Tx, known bool, er
 	b := &pgx.Batch{}
 	b.BeginTx(pgx.TxOptions{IsoLevel: pgx.ReadCommitted, CommitQuery: insertAndCommit(sum, guard)})
 	var locked bool
-	var obstacle string
-	b.Queue(lockKey, lock, guard).QueryRow(func(row pgx.Row) error { return row.Scan(&locked, &obstacle) })
+	var reason string
+	b.Queue(lockKey, lock, guard).QueryRow(func(row pgx.Row) error { return row.Scan(&locked, &reason) })
 	b.Queue(knowsKey, sum).QueryRow(func(row pgx.Row) error { return row.Scan(&known) })
 	results := o.db.SendBatch(ctx, b)
 	if err := results.Close(); err != nil {
@@ -101,8 +101,8 @@ func (o *Once) begin(ctx context.Context, key string) (tx pgx.Tx, known bool, er
 	}
 	switch {
 	case known:
-	case obstacle != "":
-		return results.Tx(), false, fmt.Errorf("pgstore: %s", obstacle)
+	case reason != "":
+		return results.Tx(), false, fmt.Errorf("pgstore: %s", reason)
 	case !locked:
 		return results.Tx(), false, webhook.ErrInFlight
 	}

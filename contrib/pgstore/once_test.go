@@ -47,7 +47,7 @@ func TestOnceCrash(t *testing.T) {
 	for way, url := range urls(t) {
 		t.Run(way, func(t *testing.T) {
 			webhooktest.TestCrash(t, func(t *testing.T) (webhook.Once, func()) {
-				w := &wire{}
+				w := &connections{}
 				return pgstore.NewOnce(newPool(t, url, through(w)), pgstore.OnceOptions{}), w.cut
 			})
 		})
@@ -368,6 +368,6 @@ func direct(t testing.TB, change ...func(*pgxpool.Config)) *pgxpool.Pool {
 	return newPool(t, testservers.Address(t, "POSTGRES_URL"), change...)
 }
 
-func through(w *wire) func(*pgxpool.Config) {
+func through(w *connections) func(*pgxpool.Config) {
 	return func(cfg *pgxpool.Config) { cfg.ConnConfig.DialFunc = w.dial }
 }

@@ -41,8 +41,8 @@ type database struct {
 	driver, url string
 }
 
-// each runs a test with each driver. The tables of PostgreSQL are in a schema of their own.
-func each(t *testing.T, test func(t *testing.T, d database)) {
+// withEachDriver runs a test with each driver. The tables of PostgreSQL are in a schema of their own.
+func withEachDriver(t *testing.T, test func(t *testing.T, d database)) {
 	t.Helper()
 	for _, name := range []string{"sqlite", "sqlite3", "pgx", "postgres"} {
 		t.Run(name, func(t *testing.T) {
@@ -94,14 +94,14 @@ func (d database) store(t *testing.T) *sqlstore.Store {
 }
 
 func TestStore(t *testing.T) {
-	each(t, func(t *testing.T, d database) {
+	withEachDriver(t, func(t *testing.T, d database) {
 		mailroomtest.TestStore(t, func(t *testing.T) mailroom.Store { return d.store(t) })
 	})
 }
 
 // TestCreate: several processes create the table at the same time.
 func TestCreate(t *testing.T) {
-	each(t, func(t *testing.T, d database) {
+	withEachDriver(t, func(t *testing.T, d database) {
 		_, err := d.open(t).ExecContext(t.Context(), "DROP TABLE emailplatform_items")
 		require.NoError(t, err)
 		err = d.store(t).Update(t.Context(), func(ctx context.Context, tx mailroom.Tx) error { return tx.Delete(ctx, "test", "1") })
@@ -117,7 +117,7 @@ func TestCreate(t *testing.T) {
 
 // TestInTx: the application's writes and the Store's writes are in one transaction.
 func TestInTx(t *testing.T) {
-	each(t, func(t *testing.T, d database) {
+	withEachDriver(t, func(t *testing.T, d database) {
 		db := d.open(t)
 		s := sqlstore.New(d.dialect, db)
 		_, err := db.ExecContext(t.Context(), "CREATE TABLE orders (id INTEGER)")
@@ -149,7 +149,7 @@ func TestInTx(t *testing.T) {
 
 // TestNoConnection: a call that waits for a connection ends with its context.
 func TestNoConnection(t *testing.T) {
-	each(t, func(t *testing.T, d database) {
+	withEachDriver(t, func(t *testing.T, d database) {
 		db := d.open(t)
 		db.SetMaxOpenConns(1)
 		held, err := db.Conn(t.Context())
@@ -165,14 +165,14 @@ func TestNoConnection(t *testing.T) {
 }
 
 func TestOnce(t *testing.T) {
-	each(t, func(t *testing.T, d database) {
+	withEachDriver(t, func(t *testing.T, d database) {
 		var options []webhooktest.Option
 		if d.dialect == sqlstore.SQLite {
 			options = append(options, webhooktest.OneWriter)
 		}
 		webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return mailroom.NewOnce(d.store(t), time.Hour) }, options...)
 		webhooktest.TestCrash(t, func(t *testing.T) (webhook.Once, func()) {
-			w := &wire{driver: d.open(t).Driver(), url: d.url}
+			w := &crashingConnector{driver: d.open(t).Driver(), url: d.url}
 			db := sql.OpenDB(w)
 			t.Cleanup(func() { _ = db.Close() })
 			return mailroom.NewOnce(sqlstore.New(d.dialect, db), time.Hour), w.crash
@@ -180,8 +180,8 @@ func TestOnce(t *testing.T) {
 	})
 }
 
-// wire opens connections, and closes them without database/sql, whose Close waits for transactions.
-type wire struct {
+// crashingConnector opens connections, and closes them without database/sql, whose Close waits for transactions.
+type crashingConnector struct {
 	driver driver.Driver
 	url    string
 
@@ -190,9 +190,9 @@ type wire struct {
 	dead  bool
 }
 
-func (w *wire) Driver() driver.Driver { return w.driver }
+func (w *crashingConnector) Driver() driver.Driver { return w.driver }
 
-func (w *wire) Connect(context.Context) (driver.Conn, error) {
+func (w *crashingConnector) Connect(context.Context) (driver.Conn, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.dead {
@@ -203,7 +203,7 @@ func (w *wire) Connect(context.Context) (driver.Conn, error) {
 	return conn, err
 }
 
-func (w *wire) crash() {
+func (w *crashingConnector) crash() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.dead = true

@@ -14,9 +14,9 @@ import (
 	"example.com/emailplatform/contrib/pgstore"
 )
 
-// TestObstacle: if the key of an event cannot be stored, Do does not call the handler. It still recognizes
+// TestCannotStoreKey: if the key of an event cannot be stored, Do does not call the handler. It still recognizes
 // events that were handled earlier.
-func TestObstacle(t *testing.T) {
+func TestCannotStoreKey(t *testing.T) {
 	pool := direct(t)
 	role := "reader_" + strings.ToLower(rand.Text())
 	_, err := pool.Exec(t.Context(), "CREATE ROLE "+role+"; GRANT SELECT ON emailplatform_handled TO "+role)

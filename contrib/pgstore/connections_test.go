@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// wire contains the connections of a pool. A test can cut them to simulate a
+// connections contains the connections of a pool. A test can cut them to simulate a
 // crash.
-type wire struct {
+type connections struct {
 	mu    sync.Mutex
 	conns []net.Conn
 	dead  bool
 }
 
 // dial is a function for pgconn.Config.DialFunc.
-func (w *wire) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+func (w *connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.dead {
@@ -30,7 +30,7 @@ func (w *wire) dial(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
 // cut closes all connections and rejects new ones.
-func (w *wire) cut() {
+func (w *connections) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.dead = true
