@@ -74,12 +74,12 @@ func (s *storeTx) putPause(p pauseValue) {
 
 // updatePause ends the pause after a success, and begins or extends it after a failure. Some
 // failures do not change the pause, because the email itself may be their cause, so other
-// emails may succeed: a 403, a 404, a 409 and a response with the status "error". If the
-// email of a probe (see sendDelay) fails in this way, another worker sends the next probe
-// immediately.
+// emails may succeed: a 403, a 404, a 409, a response with the status "error", and an error
+// before the request, which does not show the state of the platform. If the email of a probe
+// (see sendDelay) fails in this way, another worker sends the next probe immediately.
 func (s *storeTx) updatePause(started time.Time, sendErr error) {
 	now, result := time.Now(), client.ResultOfSend(sendErr)
-	success := result == client.SendAccepted || result == client.SendRejected
+	success := result == client.SendAccepted || result == client.SendRejected && !beforeRequest(sendErr)
 	if p := s.readPause(); success && p.Mode == modeNormal && p.Until.Sub(now) > successValidity*2/3 {
 		return
 	}
@@ -123,6 +123,12 @@ func (r *Room) backoff(n int) time.Duration {
 }
 
 func concernsOneEmail(sendErr error) bool {
-	return errors.Is(sendErr, client.ErrForbidden) || errors.Is(sendErr, client.ErrNotFound) ||
+	return beforeRequest(sendErr) || errors.Is(sendErr, client.ErrForbidden) || errors.Is(sendErr, client.ErrNotFound) ||
 		errors.Is(sendErr, client.ErrConflict) || errors.Is(sendErr, client.ErrNotQueued)
+}
+
+// beforeRequest reports whether the client rejected the email itself, and sent no request.
+func beforeRequest(sendErr error) bool {
+	e, ok := errors.AsType[*client.Error](sendErr)
+	return ok && e.StatusCode == 0 && errors.Is(e, client.ErrValidation)
 }

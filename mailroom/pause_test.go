@@ -104,6 +104,24 @@ func TestOutageAfterQuietTime(t *testing.T) {
 	})
 }
 
+// TestInvalidDuringOutage: an email that the client itself rejects does not end a pause, because it causes no request.
+func TestInvalidDuringOutage(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		f.loseResponses(100)
+		for i := range 30 {
+			e := email("ada@example.org", fmt.Sprint(i))
+			if i%3 == 1 {
+				e.CustomAttributes = client.Attributes{{Name: "order"}, {Name: "order"}}
+			}
+			require.NoError(t, f.room.Enqueue(t.Context(), fmt.Sprint(i), e))
+			time.Sleep(time.Millisecond) // the order of the emails
+		}
+		time.Sleep(2 * time.Minute) // pauses of 30 s and 60 s
+		assert.Equal(t, 3, len(f.platform.Outbox()), "one email for each pause")
+	})
+}
+
 // TestForbiddenProbe: a 403 to the worker that sends alone does not delay the others.
 func TestForbiddenProbe(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
