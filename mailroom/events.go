@@ -44,7 +44,7 @@ func (s *storeTx) addNotice(n Notice) {
 	s.suppressAddress(n)
 	// The store of handled events has already removed duplicates. The id alone is not enough, because events of some
 	// platforms have none, or all have the same.
-	id := fmt.Sprintf("%s %s %s %s %v %v", n.Event.ID, n.Reason, n.Address, n.EmailID, n.ListID, n.Time)
+	id := fmt.Sprintf("%s %s %s %s %v %v %v", n.Event.ID, n.Reason, n.Address, n.EmailID, n.ListID, n.ContactID, n.Time)
 	s.putNotice("event:"+sha256Hex(id), n)
 }
 

@@ -95,8 +95,12 @@ func TestIDsOfZeros(t *testing.T) {
 			require.NoError(t, f.room.Handle(t.Context(), parse(t, `{"id":"00000000-0000-0000-0000-000000000000","event":"Contact.Unsubscribed",
 				"created_on":1763652200,"data":{"contact_id":"1","list_id":"%s","email_address":"ada@example.org"}}`, list)))
 		}
+		for _, contact := range []string{"1", "2"} { // without an address
+			require.NoError(t, f.room.Handle(t.Context(), parse(t, `{"event":"Contact.Unsubscribed","timestamp":1763652200,
+				"data":{"contact_id":"%s","list_id":"1"}}`, contact)))
+		}
 		time.Sleep(2 * time.Hour)
-		assert.Equal(t, []string{"unsubscribed ada@example.org ", "unsubscribed ada@example.org "}, f.got())
+		assert.Equal(t, []string{"unsubscribed  ", "unsubscribed  ", "unsubscribed ada@example.org ", "unsubscribed ada@example.org "}, f.got())
 	})
 }
 
