@@ -41,7 +41,7 @@ type txKey struct{ s *Store }
 // transaction is an open transaction.
 type transaction struct {
 	*sql.Tx
-	owned       bool // the Store commits it
+	cancel      context.CancelFunc // ends the statement in progress; nil if the Store does not end the transaction
 	afterCommit []func()
 }
 
@@ -85,25 +85,35 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 	if err := ctx.Err(); err != nil {
 		return wrapError(err)
 	}
-	tx, err := s.beginLocked(ctx)
+	t, err := s.beginLocked(ctx)
 	if err != nil {
 		return wrapError(err)
 	}
-	defer func() { _ = tx.Rollback() }() // even after a panic; does nothing after the commit
-	t := &transaction{Tx: tx, owned: true}
+	defer func() { _ = t.end(t.Rollback) }() // even after a panic; does nothing after the commit
 	if err := fn(context.WithValue(ctx, txKey{s}, t), s.itemTx(t)); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("sqlstore: not committed: %w", err)
 	}
-	if err := tx.Commit(); err != nil {
+	if err := t.end(t.Commit); err != nil {
 		return wrapError(err)
 	}
 	for _, f := range t.afterCommit {
 		f()
 	}
 	return nil
+}
+
+// end calls Commit or Rollback. If the database does not respond within endTimeout, end cancels
+// the call.
+func (t *transaction) end(f func() error) error {
+	timer := time.AfterFunc(endTimeout, t.cancel)
+	err := f()
+	if !timer.Stop() && err != nil {
+		err = fmt.Errorf("no response within %v: %w", endTimeout, err)
+	}
+	return err
 }
 
 func (s *Store) itemTx(t *transaction) mailroom.Tx {
@@ -114,39 +124,40 @@ func (s *Store) itemTx(t *transaction) mailroom.Tx {
 
 // AfterCommit implements [mailroom.Store].
 func (s *Store) AfterCommit(ctx context.Context, f func()) {
-	if t := s.transactionIn(ctx); t != nil && t.owned {
+	if t := s.transactionIn(ctx); t != nil && t.cancel != nil {
 		t.afterCommit = append(t.afterCommit, f)
 	}
 }
 
 const (
+	endTimeout     = 5 * time.Second
 	busyTimeout    = 10 * time.Second
 	busyRetryDelay = 10 * time.Millisecond
 )
 
 // beginLocked begins a transaction. In SQLite it acquires the write lock first, because a
 // transaction that reads first cannot wait for the lock later.
-func (s *Store) beginLocked(ctx context.Context) (tx *sql.Tx, err error) {
+func (s *Store) beginLocked(ctx context.Context) (t *transaction, err error) {
 	err = retryWhileBusy(ctx, func() error {
-		if tx, err = s.beginTx(ctx); err != nil || s.dialect != SQLite {
+		if t, err = s.beginTx(ctx); err != nil || s.dialect != SQLite {
 			return err
 		}
-		if _, err = tx.ExecContext(ctx, "UPDATE emailplatform_items SET due = due WHERE kind = ''"); err != nil {
-			_ = tx.Rollback()
+		if _, err = t.ExecContext(ctx, "UPDATE emailplatform_items SET due = due WHERE kind = ''"); err != nil {
+			_ = t.Rollback()
 		}
 		return err
 	})
-	return tx, err
+	return t, err
 }
 
 // beginTx waits for a connection until ctx ends. The transaction itself ignores the end of
 // ctx, because database/sql would otherwise roll back in the background while fn runs.
-func (s *Store) beginTx(ctx context.Context) (*sql.Tx, error) {
+func (s *Store) beginTx(ctx context.Context) (*transaction, error) {
 	beginCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stopCancel := context.AfterFunc(ctx, cancel)
 	tx, err := s.db.BeginTx(beginCtx, nil)
 	if stopCancel() {
-		return tx, err
+		return &transaction{Tx: tx, cancel: cancel}, err
 	}
 	if err == nil {
 		_ = tx.Rollback()

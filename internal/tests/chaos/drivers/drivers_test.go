@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
@@ -214,4 +215,36 @@ func (w *crashingConnector) crash() {
 		}
 		_ = c.Close()
 	}
+}
+
+// TestSilentDatabase: a call ends soon if the database does not respond to the end of its transaction.
+func TestSilentDatabase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := sql.OpenDB(silent{})
+		defer db.Close()
+		start, s := time.Now(), sqlstore.New(sqlstore.PostgreSQL, db)
+		for _, result := range []error{nil, assert.AnError} {
+			require.Error(t, s.Update(t.Context(), func(context.Context, mailroom.Tx) error { return result }))
+		}
+		assert.Equal(t, 10*time.Second, time.Since(start))
+	})
+}
+
+// silent is a connection that does not respond to Commit and Rollback.
+type silent struct{ begun context.Context }
+
+func (silent) Connect(context.Context) (driver.Conn, error) { return silent{}, nil }
+func (silent) Driver() driver.Driver                        { return nil }
+func (silent) Prepare(string) (driver.Stmt, error)          { return nil, assert.AnError }
+func (silent) Close() error                                 { return nil }
+func (silent) Begin() (driver.Tx, error)                    { return nil, assert.AnError }
+func (s silent) Commit() error                              { return s.Rollback() }
+
+func (silent) BeginTx(ctx context.Context, _ driver.TxOptions) (driver.Tx, error) {
+	return silent{ctx}, nil
+}
+
+func (s silent) Rollback() error {
+	<-s.begun.Done()
+	return s.begun.Err()
 }
