@@ -172,11 +172,11 @@
 // the client sends the request again. This attempt does not count toward MaxAttempts.
 //
 // [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
-// individual calls. There is one exception: a 429 with a Retry-After header does not count
-// as an attempt, because other calls can use up the platform's rate limit again and again.
-// After MaxAttempts attempts, the client still retries such a response, until the sum of
-// the call's delays would exceed [RetryConfig.MaxRetryAfter]. Each of these delays is at
-// least 100 ms. The exception does not apply if MaxAttempts is 1 or WithMaxAttempts is set.
+// individual calls. There is one exception: unless MaxAttempts is 1 or WithMaxAttempts is
+// set, a 429 with a Retry-After header does not count as an attempt, because other calls
+// can use up the platform's rate limit again and again. The client retries such a response
+// until the sum of the call's delays would exceed [RetryConfig.MaxRetryAfter]. Each of
+// these delays is at least 100 ms.
 //
 // Between attempts, the client waits for a random time (exponential backoff with full
 // jitter) plus the delay in a Retry-After header. The client does not retry in these

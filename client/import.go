@@ -77,10 +77,10 @@ type ImportOptions struct {
 	// failed.
 	OnProgress func(ImportProgress)
 
-	// OnCheckpoint, if not nil, is called when its argument increases. The argument is the
-	// number of consecutive confirmed contacts at the beginning of the source. A contact is
+	// OnCheckpoint, if not nil, is called with the number of consecutive confirmed contacts
+	// at the beginning of the source, each time this number increases. A contact is
 	// confirmed if it was imported, rejected, skipped or filtered. OnCheckpoint must store
-	// the argument, because you set Skip to it after a crash. If OnCheckpoint returns an
+	// the number, because you set Skip to it after a crash. If OnCheckpoint returns an
 	// error, the import ends.
 	//
 	// A resumed import repeats the batches that were imported after the checkpoint. If no

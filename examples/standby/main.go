@@ -5,10 +5,11 @@
 //	WEBHOOK_SECRETS=secret go run ./examples/standby -store deliveries.jsonl
 //	go run ./examples/standby -replay deliveries.jsonl -to http://127.0.0.1:8080/hook
 //
-// WEBHOOK_SECRETS contains the secrets of all active webhooks of the URL, separated by
-// commas. There are several secrets while a secret is rotated. Ctrl-C or SIGTERM ends
-// the command after the requests in progress. Without flags, the command stores and
-// replays deliveries of the mock server.
+// Without flags, the command stores and replays deliveries of the mock server.
+// WEBHOOK_SECRETS contains the secrets of all active webhooks whose URL is the URL of
+// this command, separated by commas; during a rotation, these are the old and the new
+// secret. After Ctrl-C or SIGTERM, the command ends when it has handled the requests in
+// progress.
 package main
 
 import (
