@@ -201,7 +201,7 @@ func (r *restoring) restoreAccount(in *accountState) error {
 // checkUnix returns an error if a field is not a time that events and control routes can contain.
 func checkUnix(field string, seconds int64) error {
 	if seconds < 0 || seconds > maxUnix {
-		return fmt.Errorf("%s must be 0 to %d, in Unix seconds, got %d", field, maxUnix, seconds)
+		return fmt.Errorf("%s must be 0 to %d, in Unix seconds, got %d", field, int64(maxUnix), seconds)
 	}
 	return nil
 }
