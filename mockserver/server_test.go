@@ -1,12 +1,14 @@
 package mockserver_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -111,6 +113,26 @@ func TestClientDisconnectsDuringResponse(t *testing.T) {
 	p.ServeHTTP(l, req)
 	if !slices.Equal(l.statuses, []int{http.StatusOK}) {
 		t.Errorf("got the statuses %v, want one 200", l.statuses)
+	}
+}
+
+// A client that reads the response only after it has sent a body that is too large gets the response.
+func TestTooLargeBody(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	body := make([]byte, 50<<20)
+	for _, path := range []string{"/lists", "/_mock/events"} {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(srv.URL(), "http://"))
+		require.NoError(t, err)
+		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+			"Content-Length: %d\r\n\r\n", path, srv.Token(), len(body))
+		require.NoError(t, err)
+		_, err = conn.Write(body)
+		require.NoError(t, err)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusRequestEntityTooLarge, res.StatusCode)
+		assert.NoError(t, errors.Join(res.Body.Close(), conn.Close()))
 	}
 }
 

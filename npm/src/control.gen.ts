@@ -593,7 +593,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A message as an `.eml` file, which mail programs can open. The file contains only ASCII characters. If the message has text and HTML, the file contains both as MIME alternatives. */
+        /** A message as an `.eml` file, which mail programs can open. The file contains only ASCII characters, except in addresses. If the message has text and HTML, the file contains both as MIME alternatives. */
         get: operations["getOutboxIdEml"];
         put?: never;
         post?: never;

@@ -20,7 +20,7 @@ type emptyBody struct{}
 // does not match the schema. An empty body counts as an empty object.
 func decodeBody[T any](r *http.Request, s *contract.Schema) (in T, err error) {
 	if r.ContentLength > httpapi.MaxBody {
-		return in, tooLarge(httpapi.MaxBody)
+		return in, httpapi.TooLarge(r)
 	}
 	body, err := httpapi.ReadBody(r, false, true)
 	if err != nil {

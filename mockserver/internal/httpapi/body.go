@@ -15,6 +15,16 @@ import (
 // MaxBody is the maximum size of a request body, in bytes.
 const MaxBody = 10 << 20
 
+// maxDrained is the maximum number of bytes that are read after MaxBody.
+const maxDrained = 64 << 20
+
+// TooLarge returns the error for a body that is larger than MaxBody. It first reads the rest of
+// the body, because many clients read the response only after they have sent the whole body.
+func TooLarge(r *http.Request) *apierror.Error {
+	_, _ = io.CopyN(io.Discard, r.Body, maxDrained)
+	return apierror.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", MaxBody), "body")
+}
+
 // ReadBody returns the JSON body of a request, or nil if an optional body is
 // omitted. If nul is false, a string with U+0000 is an error.
 func ReadBody(r *http.Request, required, nul bool) ([]byte, error) {
@@ -32,7 +42,7 @@ func CheckBody(r *http.Request, body []byte, unread error, required, nul bool) e
 	case unread != nil:
 		return apierror.New(http.StatusBadRequest, "json_invalid", "the body could not be read", "body")
 	case len(body) > MaxBody:
-		return apierror.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", MaxBody), "body")
+		return TooLarge(r)
 	case len(body) == 0 && !required:
 		return nil
 	case CheckCompression(r, body) != nil:
