@@ -13,12 +13,12 @@ func TestAttributes(t *testing.T) {
 	email := EmailSubmission{CustomAttributes: attributes}
 	var w jsonwrite.Writer
 	email.write(&w)
-	if want := `{"email":"","content":{"subject":""},"custom_attributes":{"z\"":"<é>","a":""},"sender":{"email":""}}`; string(w.Bytes) != want || w.Err() != nil {
-		t.Errorf("got  %s, %v\nwant %s", w.Bytes, w.Err(), want)
-	}
-	if attributes.Get(`z"`) != "<é>" || attributes.Get("a") != "" || attributes.Get("b") != "" {
-		t.Error(attributes)
-	}
+	want := `{"email":"","content":{"subject":""},"custom_attributes":{"z\"":"<é>","a":""},"sender":{"email":""}}`
+	assert.Equal(t, want, string(w.Bytes))
+	assert.NoError(t, w.Err())
+	assert.Equal(t, "<é>", attributes.Get(`z"`))
+	assert.Empty(t, attributes.Get("a"))
+	assert.Empty(t, attributes.Get("b"))
 }
 
 // TestAttributeForms: attributes can be an array or an object, and their values can be numbers or booleans.

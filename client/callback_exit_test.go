@@ -36,9 +36,9 @@ func TestCallbackPanics(t *testing.T) {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					panicked, returned := ending(func() { call(t, exit) })
-					if want := map[string]any{"panic": "stop"}[way]; panicked != want || returned {
-						t.Errorf("the call panicked with %v and returned: %v, want %v and no", panicked, returned, want)
-					}
+					want := map[string]any{"panic": "stop"}[way]
+					assert.Equal(t, want, panicked)
+					assert.False(t, returned)
 				})
 			})
 		}
@@ -119,8 +119,8 @@ func TestPrefetchCallbackPanics(t *testing.T) {
 				}
 			}
 		})
-		if seen != 2 || panicked != "stop" || returned {
-			t.Errorf("after %d items: panicked with %v, returned: %v", seen, panicked, returned)
-		}
+		assert.Equal(t, 2, seen)
+		assert.Equal(t, "stop", panicked)
+		assert.False(t, returned)
 	})
 }

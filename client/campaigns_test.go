@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestWaitForCampaign: Wait reads the status after pauses of 1, 2, 4, … seconds, up to 30 s.
@@ -42,9 +43,10 @@ func TestWaitForCampaignEnds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
 		campaign, err := c.Campaigns.Wait(ctx, 7, Campaign.Settled)
-		if _, own := errors.AsType[*Error](err); !own || !errors.Is(err, context.DeadlineExceeded) || campaign.Status != CampaignStatusIncomplete {
-			t.Errorf("when the context ends: %+v, %v", campaign, err)
-		}
+		_, own := errors.AsType[*Error](err)
+		require.True(t, own, "when the context ends")
+		assert.ErrorIs(t, err, context.DeadlineExceeded, "when the context ends")
+		assert.Equal(t, CampaignStatusIncomplete, campaign.Status, "when the context ends")
 		if _, err = c.Campaigns.Wait(t.Context(), 7, Campaign.Settled); !errors.Is(err, ErrNotFound) {
 			t.Errorf("when a look fails: %v", err)
 		}
@@ -73,7 +75,7 @@ func TestScheduleAtZeroTime(t *testing.T) {
 			t.Errorf("at %v: got %v, want ErrValidation", at, err)
 		}
 	}
-	if _, err := c.Campaigns.Schedule(t.Context(), 7, time.Unix(1, 0)); err != nil || requests != 1 {
-		t.Errorf("one second after the zero time: got %v after %d requests, want 1 request", err, requests)
-	}
+	_, err := c.Campaigns.Schedule(t.Context(), 7, time.Unix(1, 0))
+	require.NoError(t, err, "one second after the zero time")
+	assert.Equal(t, 1, requests, "one second after the zero time")
 }

@@ -50,9 +50,7 @@ func TestNewRejectsConfig(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := New(tc.cfg)
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("New = %v, want an error with %q", err, tc.want)
-			}
+			assert.ErrorContains(t, err, tc.want)
 			if err != nil && strings.Contains(err.Error(), testToken) {
 				t.Errorf("the error shows the token: %v", err)
 			}
@@ -80,9 +78,9 @@ func TestNewAcceptsConfig(t *testing.T) {
 // TestMaximumConfigValues: the largest values do not overflow.
 func TestMaximumConfigValues(t *testing.T) {
 	c := newTestClient(t, respondWith(201, "application/json", `{"list_id":7,"name":"n"}`), func(cfg *Config) { cfg.MaxResponseBytes = math.MaxInt64 })
-	if l, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"}); err != nil || l.ID != 7 {
-		t.Errorf("Create = %+v, %v", l, err)
-	}
+	l, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
+	require.NoError(t, err)
+	assert.EqualValues(t, 7, l.ID)
 	c = newTestClient(t, respondWith(503, "application/json", ""), func(cfg *Config) {
 		cfg.Retry = RetryConfig{BaseDelay: math.MaxInt64, MaxDelay: math.MaxInt64}
 	})
@@ -98,9 +96,10 @@ func TestHTTPClientIsNotChanged(t *testing.T) {
 	c := newTestClient(t, respondWith(302, "text/plain", ""), func(cfg *Config) { cfg.HTTPClient = hc })
 	_, err := c.Templates.Get(t.Context(), 1)
 	assert.ErrorIs(t, err, ErrInvalidResponse, "a redirect")
-	if hc.CheckRedirect != nil || hc.Transport != nil || hc.Timeout != 0 || hc.Jar != nil {
-		t.Errorf("the caller's client was changed: %+v", hc)
-	}
+	assert.Nil(t, hc.CheckRedirect, "the caller's client was changed")
+	assert.Nil(t, hc.Transport, "the caller's client was changed")
+	assert.Zero(t, hc.Timeout, "the caller's client was changed")
+	assert.Nil(t, hc.Jar, "the caller's client was changed")
 }
 
 // listener accepts the connections of a channel until the channel is closed.

@@ -19,9 +19,9 @@ func TestRefusedResubscribe(t *testing.T) {
 		return ""
 	}
 	c, queries := refusing(t, 422, true, refused, `{"data":[{"id":1,"email":"old@x","status":"unsubscribed"}]}`)
-	if got, err := c.Contacts.Create(t.Context(), 1, ContactCreate{Email: "new@x"}); got.ID != 7 || err != nil {
-		t.Errorf("%+v, %v, requests %v", got, err, *queries)
-	}
+	got, err := c.Contacts.Create(t.Context(), 1, ContactCreate{Email: "new@x"})
+	assert.EqualValues(t, 7, got.ID)
+	assert.NoError(t, err)
 	*queries = nil
 	if got, err := c.Contacts.Create(t.Context(), 1, ContactCreate{Email: "Old@x"}); got.ID != 0 || !errors.Is(err, ErrContactExists) || errors.Is(err, ErrOutcomeUnknown) {
 		t.Errorf("%+v, %v, requests %v", got, err, *queries)

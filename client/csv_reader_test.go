@@ -60,9 +60,9 @@ func TestContactsFromCSVReadFails(t *testing.T) {
 				}
 				last = err
 			}
-			if n != 2 || !errors.Is(last, want) || last.Error() != line+want.Error() {
-				t.Errorf("%s, %q: %d items, then %v", name, file, n, last)
-			}
+			assert.Equal(t, 2, n, "%s, %q", name, file)
+			assert.ErrorIs(t, last, want, "%s, %q", name, file)
+			assert.EqualError(t, last, line+want.Error(), "%s, %q", name, file)
 		}
 	}
 }

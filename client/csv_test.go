@@ -143,9 +143,9 @@ func FuzzImportCSV(f *testing.F) {
 			if failed = err != nil; failed {
 				continue
 			}
-			if c.Email == "" || c.Email != trim(c.Email) || c.Line <= line {
-				t.Fatalf("contact %+v after line %d", c, line)
-			}
+			require.NotEmpty(t, c.Email, "%+v", c)
+			require.Equal(t, trim(c.Email), c.Email, "%+v", c)
+			require.Greater(t, c.Line, line, "%+v", c)
 			line, read = c.Line, append(read, c)
 		}
 		if !utf8.ValidString(file) || strings.HasPrefix(file, "\ufeff") || notCSV([]byte(file[:min(len(file), 32)])) != nil || len(file) > 1<<16 {

@@ -114,9 +114,8 @@ func sameDecoded[T any](t *testing.T, dense, spaced bytes.Buffer, read func(*jso
 	t.Helper()
 	got, gotErr := decode(dense.Bytes(), read)
 	want, wantErr := decode(spaced.Bytes(), read)
-	if !reflect.DeepEqual(got, want) || withoutOffset(gotErr) != withoutOffset(wantErr) {
-		t.Errorf("%s: got %+v, %v, want %+v, %v", dense.Bytes(), got, gotErr, want, wantErr)
-	}
+	assert.Equal(t, want, got, "%s", dense.Bytes())
+	assert.Equal(t, withoutOffset(wantErr), withoutOffset(gotErr), "%s", dense.Bytes())
 }
 
 func withoutOffset(err error) (e jsonscan.Error) {
@@ -146,9 +145,9 @@ func TestFieldTypeMismatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newTestClient(t, respondWith(201, "application/json", tc.body))
 			got, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
-			if got != tc.want || errors.Is(err, ErrInvalidResponse) != (tc.path != "") || errors.Is(err, ErrOutcomeUnknown) != (tc.path != "") {
-				t.Errorf("got %+v, %v; want %+v", got, err, tc.want)
-			}
+			assert.Equal(t, tc.want, got)
+			assert.Equal(t, tc.path != "", errors.Is(err, ErrInvalidResponse))
+			assert.Equal(t, tc.path != "", errors.Is(err, ErrOutcomeUnknown))
 			if err != nil && !strings.Contains(err.Error(), tc.path) {
 				t.Errorf("%v does not name %q", err, tc.path)
 			}
@@ -162,16 +161,15 @@ func TestFieldTypeMismatchInItems(t *testing.T) {
 			`{"webhook_id":`+id+`,"url":"u","events":"all","rate_limit":{},"secret":"s","status":"active"}`))
 		hook, err := c.Webhooks.Get(t.Context(), id)
 		hook.Events = nil
-		if want := (Webhook{ID: id, URL: "u", Secret: NewSecret("s"), Status: WebhookStatusActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrInvalidResponse) {
-			t.Errorf("Get = %+v, %v", hook, err)
-		}
+		want := (Webhook{ID: id, URL: "u", Secret: NewSecret("s"), Status: WebhookStatusActive})
+		assert.Equal(t, want, hook)
+		assert.ErrorIs(t, err, ErrInvalidResponse)
 	}
 	c := newTestClient(t, respondWith(200, "application/json",
 		`{"data":[{"id":1,"email":"a","status":"active","tags":["a",5,"b"]},{"id":true,"email":"b"}],"pagination":{"page":1,"per_page":50}}`))
 	page, err := c.Contacts.List(t.Context(), 1, ListContactsParams{})
-	if err == nil || !strings.Contains(err.Error(), "data[1]") || !strings.Contains(err.Error(), `"id"`) {
-		t.Errorf("List: %v", err)
-	}
+	assert.ErrorContains(t, err, "data[1]", "List")
+	assert.ErrorContains(t, err, `"id"`, "List")
 	assert.Equal(t, []Contact{{ID: 1, Email: "a", Status: "active", Tags: []string{"a", "b"}}, {Email: "b"}}, page.Data, "List")
 	c = newTestClient(t, respondWith(200, "application/json", `{"name":"n","list_id":7,`))
 	if l, err := c.Lists.Get(t.Context(), 7); l != (List{}) || !errors.Is(err, ErrInvalidResponse) {
@@ -197,9 +195,9 @@ func TestOddValues(t *testing.T) {
 			}
 		})
 		for range 2 {
-			if got, err := c.Contacts.Get(t.Context(), 1, 7); got.ID != 7 || err != nil {
-				t.Errorf("%s: %+v, %v", body, got, err)
-			}
+			got, err := c.Contacts.Get(t.Context(), 1, 7)
+			assert.EqualValues(t, 7, got.ID, body)
+			assert.NoError(t, err, body)
 		}
 		if where == "" {
 			assert.NoError(t, ignored)
@@ -261,9 +259,8 @@ func TestTimes(t *testing.T) {
 	} {
 		c := newTestClient(t, respondWith(200, "application/json", `{"id":"e-1",`+field+`}`))
 		email, err := c.Emails.Get(t.Context(), "e-1")
-		if err != nil || email.DeliveredOn != want {
-			t.Errorf("%s: got %v, %v; want %v", field, email.DeliveredOn, err, want)
-		}
+		require.NoError(t, err, field)
+		assert.Equal(t, want, email.DeliveredOn, field)
 	}
 }
 
@@ -275,9 +272,9 @@ func TestNumericIDs(t *testing.T) {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 			return respond(201, `{"id":`+id+`,"status":"queued"}`), nil
 		})
-		if e, err := c.Emails.Send(t.Context(), EmailSubmission{}); err != nil || e.ID != want {
-			t.Errorf("Send: id %q, %v, want %q", e.ID, err, want)
-		}
+		e, err := c.Emails.Send(t.Context(), EmailSubmission{})
+		require.NoError(t, err, "Send")
+		assert.Equal(t, want, e.ID, "Send")
 		if e, err := c.Emails.SendLegacy(t.Context(), TransactionalSubmission{}); err != nil || e.ID != want {
 			t.Errorf("SendLegacy: id %q, %v, want %q", e.ID, err, want)
 		}
@@ -292,9 +289,8 @@ func TestNullLists(t *testing.T) {
 	} {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, withoutRetries)
 		names, err := collect(t, c, ListTagsParams{})
-		if len(names) != 0 || (err == nil) != good {
-			t.Errorf("All of %s: %v, %v", body, names, err)
-		}
+		require.Empty(t, names, "All of %s", body)
+		assert.Equal(t, good, err == nil, "All of %s", body)
 		if _, err := c.Lists.Find(t.Context(), "n"); errors.Is(err, ErrNotFound) != good {
 			t.Errorf("Find in %s: %v", body, err)
 		}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestNotQueued checks which submissions fail because the status in a 2xx response means "not queued". Send does not
@@ -43,13 +43,13 @@ func TestNotQueued(t *testing.T) {
 		var o observations
 		c := newBubbleClient(t, inOrder(respond(201, body, "X-Request-Id", "r-1")), func(cfg *Config) { cfg.Observe = o.observe })
 		email, err := c.Emails.Send(t.Context(), EmailSubmission{To: "a@b.example"})
-		if email != want.email || !errors.Is(err, want.err) {
-			t.Errorf("%s: got %+v, %v, want %+v, %v", body, email, err, want.email, want.err)
-		}
+		assert.Equal(t, want.email, email, body)
+		assert.ErrorIs(t, err, want.err, body)
 		outcome := map[error]Outcome{nil: OutcomeSuccess, ErrNotQueued: OutcomeNotQueued, ErrOutcomeUnknown: OutcomeUnknown}[want.err]
-		if len(o.end) != 1 || o.end[0].Outcome() != outcome || !errors.Is(o.end[0].Err, want.err) || o.end[0].StatusCode != 201 {
-			t.Errorf("%s: observed %+v, want %v", body, o.end, want.err)
-		}
+		require.Len(t, o.end, 1, body)
+		assert.Equal(t, outcome, o.end[0].Outcome(), body)
+		assert.ErrorIs(t, o.end[0].Err, want.err, body)
+		assert.Equal(t, 201, o.end[0].StatusCode, body)
 		if err == nil {
 			continue
 		}
@@ -58,9 +58,10 @@ func TestNotQueued(t *testing.T) {
 		}
 		assert.Equal(t, email.Status == EmailStatusRejected, errors.Is(err, ErrRejected), "%s: ErrRejected", body)
 		var e *Error
-		if !errors.As(err, &e) || e.Attempts != 1 || e.Body != nil || !strings.Contains(err.Error(), want.text) {
-			t.Errorf("%s: got %#v, want an *Error that contains %s", body, err, want.text)
-		}
+		require.ErrorAs(t, err, &e, body)
+		assert.Equal(t, 1, e.Attempts, body)
+		assert.Nil(t, e.Body, body)
+		assert.ErrorContains(t, err, want.text, body)
 		hidesToken(t, err)
 	}
 }
@@ -125,9 +126,8 @@ func TestEmailsGetAll(t *testing.T) {
 		srv := &lookupServer{}
 		c := newBubbleClient(t, srv.RoundTrip)
 		for email, err := range c.Emails.GetAll(t.Context(), slices.Values([]string{"a", "b"})) {
-			if err != nil || email.ID != "a" {
-				t.Error(email, err)
-			}
+			require.NoError(t, err, "%+v", email)
+			assert.Equal(t, "a", email.ID, "%+v", email)
 			break
 		}
 		var got []string
@@ -160,14 +160,13 @@ func TestEmailsWait(t *testing.T) {
 		c := newBubbleClient(t, inOrder(email("queued"), email("queued"), email("bounced"), email("delivered"), email("delivered")))
 		start := time.Now()
 		got, err := c.Emails.Wait(t.Context(), "e", Email.Settled)
-		if err != nil || got.Status != EmailStatusBounced || time.Since(start).Round(time.Millisecond) != 2*lookupGap {
-			t.Errorf("%+v, %v after %v", got, err, time.Since(start))
-		}
+		require.NoError(t, err)
+		assert.Equal(t, EmailStatusBounced, got.Status)
+		assert.Equal(t, 2*lookupGap, time.Since(start).Round(time.Millisecond))
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second+500*time.Millisecond)
 		defer cancel()
 		got, err = c.Emails.Wait(ctx, "e", func(Email) bool { return false })
-		if !errors.Is(err, context.DeadlineExceeded) || got.Status != EmailStatusDelivered {
-			t.Errorf("%+v, %v; want the last result", got, err)
-		}
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, EmailStatusDelivered, got.Status)
 	})
 }

@@ -71,12 +71,13 @@ func TestErrorDetailLimits(t *testing.T) {
 		`{"detail":[{"loc":["body"],"msg":"`+long+`","type":"t"}`+strings.Repeat(`,{"msg":"m"}`, 99_999)+`]}`))
 	_, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
 	var e *Error
-	if !errors.As(err, &e) || len(e.Details) != 100 || len(e.Details[0].Msg) > 510 || !strings.HasSuffix(e.Details[0].Msg, "ä…") {
-		t.Fatalf("not 100 details: %v", err)
-	}
-	if text := e.Error(); len(text) > 1000 || !strings.Contains(text, "ä… (t): m: m: m: m: and 99995 more") {
-		t.Errorf("%d bytes: %.2000s", len(text), text)
-	}
+	require.ErrorAs(t, err, &e, "not 100 details")
+	require.Len(t, e.Details, 100, "not 100 details")
+	require.LessOrEqual(t, len(e.Details[0].Msg), 510, "not 100 details")
+	require.True(t, strings.HasSuffix(e.Details[0].Msg, "ä…"), "not 100 details")
+	text := e.Error()
+	assert.LessOrEqual(t, len(text), 1000)
+	assert.Contains(t, text, "ä… (t): m: m: m: m: and 99995 more")
 }
 
 // TestErrorDetails: an invalid detail does not affect the other details.
@@ -144,9 +145,10 @@ func TestErrorBodies(t *testing.T) {
 			c := newTestClient(t, respondWith(422, tc.contentType, tc.body), func(cfg *Config) { cfg.MaxResponseBytes = 20_000 })
 			_, err := c.Lists.Create(t.Context(), ListCreate{})
 			var e *Error
-			if !errors.As(err, &e) || e.StatusCode != 422 || !strings.Contains(e.Error(), tc.want) || len(e.Body) != tc.keeps {
-				t.Errorf("%v with %d bytes, want %q with %d", err, len(e.Body), tc.want, tc.keeps)
-			}
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, 422, e.StatusCode)
+			assert.Contains(t, e.Error(), tc.want)
+			assert.Len(t, e.Body, tc.keeps)
 		})
 	}
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -155,9 +157,10 @@ func TestErrorBodies(t *testing.T) {
 	})
 	_, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
 	var e *Error
-	if !errors.As(err, &e) || e.StatusCode != 409 || e.RequestID != "r" || errors.Is(err, ErrOutcomeUnknown) {
-		t.Errorf("a truncated 409: got %v, want an error with the status", err)
-	}
+	require.ErrorAs(t, err, &e, "a truncated 409")
+	assert.Equal(t, 409, e.StatusCode, "a truncated 409")
+	assert.Equal(t, "r", e.RequestID, "a truncated 409")
+	assert.NotErrorIs(t, err, ErrOutcomeUnknown, "a truncated 409")
 }
 
 // TestErrorLog: the text and the log record of an error contain no empty parts.
@@ -192,9 +195,10 @@ func TestErrorJoined(t *testing.T) {
 			t.Errorf("wrapping %v: %v", err, e.wrapping(err))
 		}
 	}
-	if both := e.wrapping(io.ErrClosedPipe); !errors.Is(both, io.EOF) || !errors.Is(both, io.ErrClosedPipe) || errors.Is(e, io.ErrClosedPipe) {
-		t.Errorf("wrapping another: %v", both)
-	}
+	both := e.wrapping(io.ErrClosedPipe)
+	assert.ErrorIs(t, both, io.EOF, "wrapping another")
+	assert.ErrorIs(t, both, io.ErrClosedPipe, "wrapping another")
+	assert.NotErrorIs(t, e, io.ErrClosedPipe, "wrapping another")
 }
 
 // FuzzResponse: the client handles any response without a panic, and no error contains the token.
@@ -217,9 +221,9 @@ func FuzzResponse(f *testing.F) {
 			return
 		}
 		var e *Error
-		if !errors.As(err, &e) || e.StatusCode != status || len(e.Body) > maxErrorBody {
-			t.Fatalf("%d: %#v", status, err)
-		}
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, status, e.StatusCode)
+		require.LessOrEqual(t, len(e.Body), maxErrorBody)
 		require.NotContains(t, fmt.Sprintf("%v %s", err, e.Body), testToken, "the token shows")
 	})
 }
@@ -241,15 +245,13 @@ func TestErrorIsOneLine(t *testing.T) {
 	c := newTestClient(t, respondWith(422, "application/json", `{"detail":[{"loc":["body","a\nb"],"msg":"no\u001b[31m","type":"x\ry"}]}`))
 	_, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
 	want := `createList: POST /lists: 422 Unprocessable Entity: body.a\nb: no\x1b[31m (x\ry) [request req-1]`
-	if err == nil || err.Error() != want || fmt.Sprintf("%s", err) != want {
-		t.Errorf("got  %v\nwant %s", err, want)
-	}
+	assert.EqualError(t, err, want)
+	assert.Equal(t, want, fmt.Sprintf("%s", err))
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Error("x", "err", err)
 	slog.New(slog.NewJSONHandler(&log, nil)).Error("x", "err", err)
-	if strings.Contains(log.String(), "\x1b") || strings.Contains(log.String(), `\u001b`) {
-		t.Errorf("logged as %s", log.String())
-	}
+	assert.NotContains(t, log.String(), "\x1b")
+	assert.NotContains(t, log.String(), `\u001b`)
 }
 
 // causeLimiter returns only the cause of the cancellation.
@@ -297,9 +299,8 @@ func TestContextCause(t *testing.T) {
 				time.AfterFunc(tc.after, func() { cancel(closing) })
 				time.Sleep(time.Nanosecond) // with an interval of 0, the context is canceled before the call
 				err := tc.call(ctx, c)
-				if !errors.Is(err, context.Canceled) || !errors.Is(err, closing) {
-					t.Fatalf("got %v, want context.Canceled and its cause", err)
-				}
+				require.ErrorIs(t, err, context.Canceled)
+				require.ErrorIs(t, err, closing)
 				e, sent := errors.AsType[*Error](err)
 				if got := err.Error(); strings.Count(got, `the shop closes\nnow `) != 1 || sent && e.Attempts > 0 && strings.Contains(got, testToken) {
 					t.Errorf("got %s", got)
@@ -310,9 +311,9 @@ func TestContextCause(t *testing.T) {
 	c := newTestClient(t, respondWith(404, "application/json", ""))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ctx = WithResponseHook(ctx, func(Response) { cancel(closing) })
-	if _, err := c.Lists.Get(ctx, 1); !errors.Is(err, ErrNotFound) || errors.Is(err, closing) {
-		t.Errorf("a call that did not end by its context: %v", err)
-	}
+	_, err := c.Lists.Get(ctx, 1)
+	assert.ErrorIs(t, err, ErrNotFound, "a call that did not end by its context")
+	assert.NotErrorIs(t, err, closing, "a call that did not end by its context")
 }
 
 // sharedErrors is a log handler that keeps each error with its state at that time.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/internal/tests/check"
 )
@@ -48,13 +49,12 @@ func TestImportResponses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newTestClient(t, respondWith(200, "application/json", tc.body))
 			report, err := c.Contacts.Import(t.Context(), 1, numbered(2, 0), ImportOptions{})
-			if !errors.Is(err, tc.fail) || (err == nil) != (tc.fail == nil) {
-				t.Errorf("error %v, want %v", err, tc.fail)
-			}
+			assert.ErrorIs(t, err, tc.fail)
+			assert.Equal(t, tc.fail == nil, err == nil)
 			sum := report.Imported + report.Updated + report.Accepted + report.Rejected + report.Failed + report.Unknown
-			if got := report.Status(1); got != tc.want || sum != 2 {
-				t.Errorf("Status = %v, want %v; counts %+v", got, tc.want, report.ImportCounts)
-			}
+			got := report.Status(1)
+			assert.Equal(t, tc.want, got)
+			assert.EqualValues(t, 2, sum)
 		})
 	}
 }
@@ -81,9 +81,8 @@ func TestImportBatchAccepted(t *testing.T) {
 			}
 			c := newBubbleClient(t, inOrder(responses...), withoutPauses)
 			got, err := c.Contacts.ImportBatch(t.Context(), 1, three)
-			if err != nil || fmt.Sprint(got) != fmt.Sprint(tc.want) {
-				t.Errorf("got %+v, %v; want %+v", got, err, tc.want)
-			}
+			require.NoError(t, err)
+			assert.Equal(t, fmt.Sprint(tc.want), fmt.Sprint(got))
 		})
 	}
 }
@@ -92,9 +91,9 @@ func TestImportBatchPartialResult(t *testing.T) {
 	one := ImportBatch{Contacts: []ImportContact{{Email: "a@x"}}}
 	for body, want := range map[string]int64{`{"imported":1,"errors":"none"}`: 1, `{"imported":1`: 0} {
 		c := newTestClient(t, respondWith(200, "application/json", body), withoutRetries)
-		if got, err := c.Contacts.ImportBatch(t.Context(), 1, one); !errors.Is(err, ErrInvalidResponse) || got.Imported != want {
-			t.Errorf("%s: %+v, %v; want %d imported and an error", body, got, err, want)
-		}
+		got, err := c.Contacts.ImportBatch(t.Context(), 1, one)
+		assert.ErrorIs(t, err, ErrInvalidResponse, body)
+		assert.Equal(t, want, got.Imported, body)
 	}
 }
 
@@ -175,9 +174,9 @@ func TestImportJob(t *testing.T) {
 			return respond(202, body), nil
 		}, withoutPauses)
 		_, err := c.Contacts.ImportBatch(t.Context(), 1, ImportBatch{Contacts: []ImportContact{{Email: "a@x"}}})
-		if !errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, ErrInvalidResponse) || (requests == 1) != once {
-			t.Errorf("%s: %v after %d requests", body, err, requests)
-		}
+		assert.ErrorIs(t, err, ErrOutcomeUnknown, body)
+		assert.ErrorIs(t, err, ErrInvalidResponse, body)
+		assert.Equal(t, once, requests == 1, body)
 	}
 }
 

@@ -111,9 +111,8 @@ func TestImport(t *testing.T) {
 			if tc.bad > 0 {
 				rejected = tc.n / tc.bad
 			}
-			if srv.requests != tc.requests || len(progress) != tc.requests {
-				t.Errorf("%d requests and %d calls of OnProgress, want %d", srv.requests, len(progress), tc.requests)
-			}
+			assert.Equal(t, tc.requests, srv.requests)
+			assert.Len(t, progress, tc.requests)
 			want := ImportCounts{Imported: int64(tc.n - rejected), Rejected: int64(rejected)}
 			if report.ImportCounts != want || len(report.Rejections) != rejected || !report.Complete || report.Read != int64(tc.n) || report.Confirmed != int64(tc.n) {
 				t.Errorf("report %+v, want %+v", report.ImportCounts, want)
@@ -132,9 +131,9 @@ func TestImport(t *testing.T) {
 				t.Errorf("%d spans of one status", len(report.spans))
 			}
 			for _, r := range report.Rejections {
-				if r.Contact.Email != fmt.Sprintf("bad%d", r.Index) || r.Contact.Line != int(r.Index)+2 || r.Detail.Type != "value_error" {
-					t.Errorf("rejection %+v", r)
-				}
+				assert.Equal(t, fmt.Sprintf("bad%d", r.Index), r.Contact.Email, "%+v", r)
+				assert.Equal(t, int(r.Index)+2, r.Contact.Line, "%+v", r)
+				assert.Equal(t, "value_error", r.Detail.Type, "%+v", r)
 			}
 			assert.Equal(t, ImportNotSent, report.Status(int64(tc.n)), "Status after the end")
 		})
@@ -149,9 +148,9 @@ func TestImportStatuses(t *testing.T) {
 		BatchSize: 3, OnBatchError: func(f ImportFailure) error { failures = append(failures, f); return nil },
 	})
 	var e *Error
-	if !errors.Is(err, ErrValidation) || !errors.As(err, &e) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %v, want the first batch's", err)
-	}
+	assert.ErrorIs(t, err, ErrValidation)
+	require.ErrorAs(t, err, &e)
+	assert.NotContains(t, err.Error(), "\n")
 	// The batches are mixed, updated, rejected with 422, failed three times with 500, and imported.
 	want := []ImportStatus{4, 4, 4, 3, 3, 3, 6, 6, 6, 7, 7, 7, 2, 2, 2, 0}
 	for i, w := range want {
@@ -160,9 +159,10 @@ func TestImportStatuses(t *testing.T) {
 	if want := (ImportCounts{Imported: 5, Updated: 4, Failed: 3, Unknown: 3}); report.ImportCounts != want {
 		t.Errorf("counts %+v, want %+v", report.ImportCounts, want)
 	}
-	if report.Confirmed != 6 || len(failures) != 2 || failures[1].From != 9 || !errors.Is(failures[1].Err, ErrOutcomeUnknown) {
-		t.Errorf("confirmed %d, failures %v", report.Confirmed, failures)
-	}
+	assert.EqualValues(t, 6, report.Confirmed)
+	require.Len(t, failures, 2)
+	assert.EqualValues(t, 9, failures[1].From)
+	assert.ErrorIs(t, failures[1].Err, ErrOutcomeUnknown)
 }
 
 func TestImportSources(t *testing.T) {
@@ -187,9 +187,9 @@ func TestImportSources(t *testing.T) {
 			t.Errorf("status %d has no name", int(s))
 		}
 	}
-	if a, b := ImportStatus(-1).String(), (ImportFiltered + 1).String(); a != "ImportStatus(-1)" || b != "ImportStatus(9)" {
-		t.Errorf("other statuses have the strings %s and %s", a, b)
-	}
+	a, b := ImportStatus(-1).String(), (ImportFiltered + 1).String()
+	assert.Equal(t, "ImportStatus(-1)", a)
+	assert.Equal(t, "ImportStatus(9)", b)
 }
 
 func TestImportOptions(t *testing.T) {
@@ -238,9 +238,8 @@ func TestImportCanceled(t *testing.T) {
 			return respond(200, `{"imported":10,"updated":0,"errors":[]}`), nil
 		})
 		report, err := c.Contacts.Import(ctx, 1, numbered(1000, 0), ImportOptions{BatchSize: 10})
-		if !errors.Is(err, context.Canceled) || !errors.Is(err, ErrOutcomeUnknown) {
-			t.Errorf("error %v", err)
-		}
+		assert.ErrorIs(t, err, context.Canceled)
+		assert.ErrorIs(t, err, ErrOutcomeUnknown)
 		if report.Confirmed != 20 || report.Imported != 20 || report.Unknown != 10 || report.Status(29) != ImportUnknown || report.Status(30) != ImportNotSent {
 			t.Errorf("report %+v", report)
 		}
@@ -296,9 +295,8 @@ func stopAndResume(t *testing.T, opts ImportOptions, n, at int, when string) {
 	}
 	opts.Skip = checkpoint
 	second, err := c.Contacts.Import(t.Context(), 1, numbered(n, 7), opts)
-	if err != nil || second.Confirmed != int64(n) {
-		t.Fatalf("batch %d: the resumed import: %v, %+v", at, err, second)
-	}
+	require.NoError(t, err, "batch %d", at)
+	require.Equal(t, int64(n), second.Confirmed, "batch %d", at)
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	for i := range int64(n) {
@@ -308,9 +306,11 @@ func stopAndResume(t *testing.T, opts ImportOptions, n, at int, when string) {
 		}
 		status := report.Status(i)
 		want := i%7 != 6 // the address is valid
-		if on := srv.list[fmt.Sprintf("c%d@example.com", i)] > 0; on != want || !status.confirmed() || (status != ImportRejected) != want || (second.Status(i) == ImportSkipped) != (i < checkpoint) {
-			t.Fatalf("batch %d: contact %d is %v, on the list: %v", at, i, status, on)
-		}
+		on := srv.list[fmt.Sprintf("c%d@example.com", i)] > 0
+		require.Equal(t, want, on, "%+v", i)
+		require.True(t, status.confirmed(), "%+v", i)
+		require.Equal(t, want, status != ImportRejected, "%+v", i)
+		require.Equal(t, i < checkpoint, second.Status(i) == ImportSkipped, "%+v", i)
 	}
 }
 
@@ -343,9 +343,9 @@ func TestImportErrors(t *testing.T) {
 			}}
 			tc.opts.BatchSize = 2
 			report, err := srv.run(t, numbered(20, 0), tc.opts)
-			if got := fmt.Sprint(err); got != tc.want || srv.requests != tc.requests {
-				t.Errorf("got  %s\nwant %s\nafter %d requests, want %d", got, tc.want, srv.requests, tc.requests)
-			}
+			got := fmt.Sprint(err)
+			assert.Equal(t, tc.want, got)
+			assert.Equal(t, tc.requests, srv.requests)
 			stopped := name == "one fails" || name == "stopped" || name == "no checkpoint"
 			if stopped && (report.Complete || report.Read > 8 || report.Confirmed != 2) {
 				t.Errorf("read %d contacts, confirmed %d, complete: %v", report.Read, report.Confirmed, report.Complete)
@@ -419,9 +419,9 @@ func TestImportFilter(t *testing.T) {
 		OnCheckpoint: func(n int64) error { checkpoints = append(checkpoints, n); return nil },
 	}
 	report, err := srv.run(t, numbered(25, 8), opts)
-	if !errors.Is(err, ErrValidation) || !report.Complete || report.Read != 25 {
-		t.Fatalf("%v, %+v", err, report)
-	}
+	require.ErrorIs(t, err, ErrValidation)
+	require.True(t, report.Complete)
+	require.EqualValues(t, 25, report.Read)
 	// The batches contain 2 4 5, 7 8 10, 11 13 14, 16 17 19. The second is rejected with 400, and 7 is invalid.
 	var got []ImportStatus
 	for i := range int64(26) {
@@ -437,9 +437,10 @@ func TestImportFilter(t *testing.T) {
 	}
 	opts.Skip, opts.OnCheckpoint = report.Confirmed, nil
 	second, err := srv.run(t, numbered(25, 8), opts)
-	if err != nil || second.Status(7) != r || second.Rejections[0].Contact.Email != "bad7" || second.Confirmed != 25 {
-		t.Errorf("resumed: %v, %+v", err, second)
-	}
+	require.NoError(t, err, "resumed")
+	assert.Equal(t, r, second.Status(7), "resumed")
+	assert.Equal(t, "bad7", second.Rejections[0].Contact.Email, "resumed")
+	assert.EqualValues(t, 25, second.Confirmed, "resumed")
 	for i := range 25 {
 		wanted := i >= 2 && i < 20 && i%3 != 0 && i%8 != 7
 		assert.Equal(t, wanted, srv.list[fmt.Sprintf("c%d@example.com", i)] > 0, "contact %d on the list", i)
@@ -492,9 +493,8 @@ func TestImportCheckpointDistance(t *testing.T) {
 					report, err := c.Contacts.Import(t.Context(), 1, ContactsFromSlice(contacts), ImportOptions{
 						BatchSize: 10, Concurrency: tc.concurrency, OnProgress: func(ImportProgress) { done.Add(1) },
 					})
-					if err != nil || report.Imported != 1000 {
-						t.Errorf("%v, %+v", err, report)
-					}
+					require.NoError(t, err)
+					assert.EqualValues(t, 1000, report.Imported)
 				})
 				synctest.Wait()
 				assert.Equal(t, tc.want, done.Load(), "batches completed after the checkpoint")
@@ -564,9 +564,9 @@ func TestImportTooLarge(t *testing.T) {
 				tc.opts.Filter = func(c ImportContact) bool { return c.Line%2 == 0 }
 			}
 			report, err := c.Contacts.Import(t.Context(), 1, source, tc.opts)
-			if failed := report.Failed > 0; failed != errors.Is(err, ErrTooLarge) || errors.Is(err, ErrOutcomeUnknown) {
-				t.Error(err)
-			}
+			failed := report.Failed > 0
+			assert.Equal(t, errors.Is(err, ErrTooLarge), failed)
+			assert.NotErrorIs(t, err, ErrOutcomeUnknown)
 			assert.Equal(t, tc.want, report.ImportCounts)
 			assert.Equal(t, tc.complete, report.Complete)
 			if tc.tooLarge >= 0 {

@@ -2,9 +2,11 @@ package client
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
@@ -29,16 +31,15 @@ func TestInvalidRequestBodies(t *testing.T) {
 		"events: is missing":                                 &WebhookCreate{},
 	} {
 		var w jsonwrite.Writer
-		if b.write(&w); w.Err() == nil || w.Err().Error() != want {
-			t.Errorf("got %v, want %s", w.Err(), want)
-		}
+		b.write(&w)
+		assert.EqualError(t, w.Err(), want)
 	}
 	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("the body was sent") })
 	_, err := c.Lists.Create(t.Context(), ListCreate{Name: latin1})
 	var e *Error
-	if !errors.As(err, &e) || !errors.Is(err, ErrValidation) || e.Attempts != 0 {
-		t.Errorf("got %v, want an ErrValidation without an attempt", err)
-	}
+	require.ErrorAs(t, err, &e)
+	assert.ErrorIs(t, err, ErrValidation)
+	assert.Zero(t, e.Attempts)
 }
 
 func TestPayloadReleasedWithoutRequest(t *testing.T) {
@@ -46,7 +47,6 @@ func TestPayloadReleasedWithoutRequest(t *testing.T) {
 	cancel()
 	c := &call{request: request{op: "createList", body: &ListCreate{Name: "Customers"}}}
 	err := withEncodedBody(func(context.Context, *call) error { t.Error("a request with a canceled context was sent"); return nil }, newEncoder())(ctx, c)
-	if !errors.Is(err, context.Canceled) || c.payload.writer != nil {
-		t.Errorf("%v, and its memory is %v", err, c.payload.writer)
-	}
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Nil(t, c.payload.writer)
 }

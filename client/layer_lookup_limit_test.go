@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/internal/tests/check"
 )
@@ -35,9 +35,10 @@ func TestLookupInterval(t *testing.T) {
 		}
 		wg.Wait()
 		most := 59 * (time.Second + srv.latency) * 101 / 100
-		if d := time.Since(start); srv.rejected > 0 || srv.lookups != 60 || d > most {
-			t.Errorf("%d lookups, %d rejected, in %v; want 60, none, in at most %v", srv.lookups, srv.rejected, d, most)
-		}
+		d := time.Since(start)
+		assert.Zero(t, srv.rejected)
+		assert.Equal(t, 60, srv.lookups)
+		assert.LessOrEqual(t, d, most)
 	})
 }
 
@@ -49,9 +50,9 @@ func TestLookupDeadline(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
 		defer cancel()
 		start := time.Now()
-		if _, err := c.Emails.Get(ctx, "b"); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 0 {
-			t.Errorf("%v after %v, want an immediate error", err, time.Since(start))
-		}
+		_, err := c.Emails.Get(ctx, "b")
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Zero(t, time.Since(start))
 		if _, err := c.Emails.Get(t.Context(), "c"); err != nil || time.Since(start).Round(time.Microsecond) != lookupGap {
 			t.Errorf("%v after %v, want no delay after a failed lookup", err, time.Since(start))
 		}
@@ -67,20 +68,19 @@ func TestLookupRejectionLimit(t *testing.T) {
 		})
 		start := time.Now()
 		_, err := c.Emails.Get(t.Context(), "e")
-		if !errors.Is(err, ErrRateLimited) || requests != maxRejections+1 ||
-			time.Since(start) < maxRejections*3*time.Second || time.Since(start) > maxRejections*3200*time.Millisecond {
-			t.Errorf("%v after %d requests and %v", err, requests, time.Since(start))
-		}
+		assert.ErrorIs(t, err, ErrRateLimited)
+		assert.Equal(t, maxRejections+1, requests)
+		assert.GreaterOrEqual(t, time.Since(start), maxRejections*3*time.Second)
+		assert.LessOrEqual(t, time.Since(start), maxRejections*3200*time.Millisecond)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		if _, err = c.Emails.Get(ctx, "e"); !errors.Is(err, ErrRateLimited) || ctx.Err() != nil {
-			t.Errorf("%v, want the rejection before the deadline", err)
-		}
+		_, err = c.Emails.Get(ctx, "e")
+		assert.ErrorIs(t, err, ErrRateLimited)
+		assert.NoError(t, ctx.Err())
 		canceled, stop := context.WithCancel(t.Context())
 		_, err = c.Emails.Get(WithResponseHook(canceled, func(Response) { stop() }), "e")
-		if !errors.Is(err, ErrRateLimited) || !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled when the rejection arrived: %v", err)
-		}
+		assert.ErrorIs(t, err, ErrRateLimited, "canceled when the rejection arrived")
+		assert.ErrorIs(t, err, context.Canceled, "canceled when the rejection arrived")
 	})
 }
 
@@ -100,9 +100,9 @@ func TestLookupPauses(t *testing.T) {
 		for range 2 {
 			check.Need(c.Emails.Get(t.Context(), "e"))(t)
 		}
-		if _, err := c.Emails.Get(t.Context(), "e"); !errors.Is(err, ErrNotFound) || len(at) != 5 {
-			t.Fatalf("after a 404: %v; %d requests, want 5", err, len(at))
-		}
+		_, err := c.Emails.Get(t.Context(), "e")
+		require.ErrorIs(t, err, ErrNotFound, "after a 404")
+		require.Len(t, at, 5, "after a 404")
 		for i, want := range []time.Duration{lookupGap, lookupGap, 30 * time.Second, lookupGap} {
 			got := at[i+1].Sub(at[i]).Round(time.Millisecond)
 			if i == 2 && want <= got && got <= want+5*time.Second {

@@ -56,9 +56,10 @@ func TestUnusableResponses(t *testing.T) {
 				if !errors.As(err, &e) || tc.is != nil && !errors.Is(err, tc.is) || e.Attempts != attempts || requests != attempts {
 					t.Fatalf("error %v after %d requests, want %v after %d", err, requests, tc.is, attempts)
 				}
-				if text := err.Error(); strings.Contains(text, "\n") || strings.Contains(text, "127.0.0.1") || strings.Contains(text, "no response within") {
-					t.Errorf("error %v, want one line without the base URL, and no timeout", err)
-				}
+				text := err.Error()
+				assert.NotContains(t, text, "\n")
+				assert.NotContains(t, text, "127.0.0.1")
+				assert.NotContains(t, text, "no response within")
 				assert.Equal(t, op != "read", errors.Is(err, ErrOutcomeUnknown), "%v is ErrOutcomeUnknown", err)
 			})
 		}
@@ -186,9 +187,9 @@ func TestRateLimitEnds(t *testing.T) {
 				return respond(429, "", "Retry-After", tc.retryAfter), nil
 			}, tc.change)
 			_, err := c.Emails.Send(WithMaxAttempts(t.Context(), tc.attempts), EmailSubmission{To: "a@x"})
-			if sent != tc.sent || !errors.Is(err, ErrRateLimited) || errors.Is(err, ErrOutcomeUnknown) {
-				t.Errorf("%s: %v after %d requests, want %d", name, err, sent, tc.sent)
-			}
+			assert.Equal(t, tc.sent, sent, name)
+			assert.ErrorIs(t, err, ErrRateLimited, name)
+			assert.NotErrorIs(t, err, ErrOutcomeUnknown, name)
 		})
 	}
 }
@@ -304,9 +305,10 @@ func TestPauses(t *testing.T) {
 				}, func(cfg *Config) { cfg.Retry = tc.cfg })
 				start := time.Now()
 				_, err := c.Templates.Get(t.Context(), 1)
-				if d := time.Since(start); !errors.Is(err, ErrServer) || d < tc.from || d > tc.to {
-					t.Errorf("%v after %v, want %v to %v", err, d, tc.from, tc.to)
-				}
+				d := time.Since(start)
+				assert.ErrorIs(t, err, ErrServer)
+				assert.GreaterOrEqual(t, d, tc.from)
+				assert.LessOrEqual(t, d, tc.to)
 			})
 		})
 	}
@@ -329,9 +331,8 @@ func TestJitter(t *testing.T) {
 				}
 				low, high = low || d < bound/4, high || d > bound*3/4
 			}
-			if !low || !high {
-				t.Errorf("pause %d is not spread beyond %v", n, asked)
-			}
+			require.True(t, low, "%+v", asked)
+			assert.True(t, high, "%+v", asked)
 		}
 	}
 	if d := (RetryConfig{BaseDelay: 1}).withDefaults().delay(1, 0); d < 0 || d > 1 {
@@ -368,9 +369,9 @@ func TestNoPausePastDeadline(t *testing.T) {
 		time.AfterFunc(3*time.Second, stop)
 		start = time.Now()
 		_, err = c.Templates.Get(canceled, 1)
-		if !errors.Is(err, context.Canceled) || !errors.Is(err, ErrServer) || time.Since(start) != 3*time.Second {
-			t.Errorf("%v after %v, want both errors when the context is canceled", err, time.Since(start))
-		}
+		assert.ErrorIs(t, err, context.Canceled)
+		assert.ErrorIs(t, err, ErrServer)
+		assert.Equal(t, 3*time.Second, time.Since(start))
 	})
 }
 
@@ -380,16 +381,16 @@ func TestRetryDiscardsInvalidResponse(t *testing.T) {
 		return newBubbleClient(t, inOrder(respond(200, first), respond(status, second)), withoutPauses)
 	}
 	const invalid = `{"list_id":7.5,"name":"n","policy_accepted":true}`
-	if list, err := then(invalid, 200, `{"list_id":99}`).Lists.Get(t.Context(), 99); err != nil || list != (List{ID: 99}) {
-		t.Errorf("got %+v, %v", list, err)
-	}
+	list, err := then(invalid, 200, `{"list_id":99}`).Lists.Get(t.Context(), 99)
+	require.NoError(t, err)
+	assert.Equal(t, List{ID: 99}, list)
 	if list, err := then(invalid, 404, "").Lists.Get(t.Context(), 99); !errors.Is(err, ErrNotFound) || list != (List{}) {
 		t.Errorf("with a 404: got %+v, %v", list, err)
 	}
 	for _, first := range []string{`{"imported":1.5}`, `{"errors":[{"index":5000}]}`} {
 		report, err := then(first, 200, `{"imported":1}`).Contacts.Import(t.Context(), 1, numbered(1, 0), ImportOptions{})
-		if err != nil || report.Imported != 1 || report.Accepted != 0 {
-			t.Errorf("%s: got %+v, %v", first, report.ImportCounts, err)
-		}
+		require.NoError(t, err, first)
+		assert.EqualValues(t, 1, report.Imported, first)
+		assert.Zero(t, report.Accepted, first)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/internal/tests/check"
 )
@@ -141,9 +142,8 @@ func cutResponse(t *testing.T, cut int, op string, warm int) {
 	if got := p.end() - warm; got != want {
 		t.Errorf("%s, cut at byte %d after %d responses, arrived %d times, want %d", op, cut, warm, got, want)
 	}
-	if err == nil || errors.Is(err, ErrOutcomeUnknown) != (op != "read") {
-		t.Errorf("%s, cut at byte %d: %v", op, cut, err)
-	}
+	require.Error(t, err)
+	assert.Equal(t, op != "read", errors.Is(err, ErrOutcomeUnknown))
 }
 
 // TestNoResendAfterCutHTTP1Request cuts the connection at every byte of a create request, on a new connection and on
@@ -254,9 +254,9 @@ func TestRedirectHidesSecrets(t *testing.T) {
 		c := newBubbleClient(t, inOrder(respond(302, "", "Location", location)))
 		ctx := WithResponseHook(t.Context(), func(r Response) { header = r.Header.Get("Location") })
 		err := kinds(c)["create"](ctx)
-		if !errors.Is(err, ErrInvalidResponse) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "session") {
-			t.Errorf("%s: got %v, want %q", location, err, want)
-		}
+		assert.ErrorIs(t, err, ErrInvalidResponse, location)
+		assert.ErrorContains(t, err, want, location)
+		assert.NotContains(t, err.Error(), "session", location)
 		assert.Equal(t, location, header, "the Location in WithResponseHook")
 	}
 }
@@ -273,9 +273,9 @@ func TestCanceledInFlight(t *testing.T) {
 				<-r.Context().Done()
 			})
 			err := kinds(c)[op](ctx)
-			if !errors.Is(err, context.Canceled) || errors.Is(err, ErrOutcomeUnknown) != (op != "read") || requests.Load() != 1 {
-				t.Errorf("%v after %d requests", err, requests.Load())
-			}
+			assert.ErrorIs(t, err, context.Canceled)
+			assert.Equal(t, op != "read", errors.Is(err, ErrOutcomeUnknown))
+			assert.EqualValues(t, 1, requests.Load())
 		})
 	}
 }
@@ -296,9 +296,9 @@ func TestAttemptTimeout(t *testing.T) {
 		}
 		requests = 0
 		_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
-		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrOutcomeUnknown) || !strings.Contains(err.Error(), "no response within 7s") {
-			t.Error(err)
-		}
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.ErrorIs(t, err, ErrOutcomeUnknown)
+		assert.ErrorContains(t, err, "no response within 7s")
 	})
 }
 
@@ -336,9 +336,8 @@ func TestResponseBodyIsClosed(t *testing.T) {
 			return &http.Response{StatusCode: row.status, ContentLength: -1, Body: body}, nil
 		}), withoutRetries, func(cfg *Config) { cfg.MaxResponseBytes = 50 })
 		_, err := c.Templates.Get(t.Context(), 1)
-		if !body.closed || body.read != row.read {
-			t.Errorf("%s (%v): closed is %v, want true; read is %v, want %v", name, err, body.closed, body.read, row.read)
-		}
+		assert.True(t, body.closed, name)
+		assert.Equal(t, row.read, body.read, name)
 		if row.status == 101 && !errors.Is(err, ErrInvalidResponse) {
 			t.Errorf("%s: got %v, want ErrInvalidResponse", name, err)
 		}

@@ -10,6 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/internal/tests/check"
 )
 
@@ -33,9 +36,8 @@ func TestTokenSource(t *testing.T) {
 	}))
 	ctx := context.WithValue(t.Context(), key{}, 1)
 	check.Need(c.Templates.Create(ctx, TemplateCreate{Name: "n"}))(t)
-	if asked.Load() != 2 || requests.Load() != 2 {
-		t.Errorf("%d calls of the source for %d requests, want 2 and 2", asked.Load(), requests.Load())
-	}
+	assert.EqualValues(t, 2, asked.Load())
+	assert.EqualValues(t, 2, requests.Load())
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -114,8 +116,8 @@ func TestTokenKeptUnless401(t *testing.T) {
 			asked++
 			return Token{Value: "t"}, nil
 		}))
-		if _, err := c.Templates.Get(t.Context(), 1); err == nil || asked != 1 {
-			t.Errorf("status %d: %v, %d calls of the source, want 1", status, err, asked)
-		}
+		_, err := c.Templates.Get(t.Context(), 1)
+		require.Error(t, err, "status %d", status)
+		assert.Equal(t, 1, asked, "status %d", status)
 	}
 }

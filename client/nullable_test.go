@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestNullable(t *testing.T) {
 	for text, want := range map[string]Nullable[string]{`{}`: {}, `{"text":null}`: Null[string](), `{"text":""}`: Value(""), `{"text":"x"}`: Value("x")} {
 		var got TemplateContentUpdate
-		if err := json.Unmarshal([]byte(text), &got); err != nil || got.Text != want {
-			t.Errorf("%s: %+v, %v; want %+v", text, got.Text, err, want)
-		}
+		err := json.Unmarshal([]byte(text), &got)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, got.Text, text)
 		if b, err := json.Marshal(got); err != nil || string(b) != text {
 			t.Errorf("%s becomes %s, %v", text, b, err)
 		}

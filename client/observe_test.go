@@ -60,18 +60,18 @@ func TestObserve(t *testing.T) {
 			return respond(200, `{"template_id":1}`, "X-Request-Id", "three"), nil
 		}, func(cfg *Config) { cfg.Observe, cfg.Retry.BaseDelay = o.observe, -1 })
 		check.Need(c.Templates.Get(t.Context(), 1))(t)
-		if len(o.begun) != 1 || len(o.retry) != 2 || len(o.end) != 1 {
-			t.Fatalf("%d begun, %d retries, %d ended, want 1, 2, 1", len(o.begun), len(o.retry), len(o.end))
-		}
+		require.Len(t, o.begun, 1)
+		require.Len(t, o.retry, 2)
+		require.Len(t, o.end, 1)
 		first, second, end := o.retry[0], o.retry[1], o.end[0]
-		if !errors.Is(first.Err, ErrRateLimited) || second.Err == nil || end.Err != nil {
-			t.Errorf("errors %v, %v, %v", first.Err, second.Err, end.Err)
-		}
+		assert.ErrorIs(t, first.Err, ErrRateLimited)
+		require.Error(t, second.Err)
+		assert.NoError(t, end.Err)
 		first.Err, second.Err = nil, nil
 		want := Observation{Op: "getTemplate", Attempts: 1, StatusCode: 429, RequestID: "one", Duration: time.Second, Pause: first.Pause}
-		if first != want || first.Pause < 7*time.Second || first.Pause > 8*time.Second {
-			t.Errorf("first retry %+v, want %+v after 7 s", first, want)
-		}
+		assert.Equal(t, want, first)
+		assert.GreaterOrEqual(t, first.Pause, 7*time.Second)
+		assert.LessOrEqual(t, first.Pause, 8*time.Second)
 		want = Observation{Op: "getTemplate", Attempts: 2, Duration: 2*time.Second + first.Pause}
 		if second != want {
 			t.Errorf("second retry %+v, want %+v", second, want)
@@ -97,13 +97,13 @@ func TestObserveLookups(t *testing.T) {
 		for range 2 {
 			check.Need(c.Emails.Get(t.Context(), "1"))(t)
 		}
-		if len(o.end) != 2 || o.end[0].Queued != 0 || o.end[1].Queued.Round(time.Microsecond) != lookupGap ||
-			o.end[1].Duration != o.end[1].Queued+lookupGap {
-			t.Errorf("ends %+v, want that the second call was queued for %v", o.end, lookupGap)
-		}
-		if len(o.retry) != 1 || o.retry[0].Pause != lookupGap || o.retry[0].StatusCode != 429 {
-			t.Errorf("retries %+v, want 1 after the rejection", o.retry)
-		}
+		require.Len(t, o.end, 2)
+		assert.Zero(t, o.end[0].Queued)
+		assert.Equal(t, lookupGap, o.end[1].Queued.Round(time.Microsecond))
+		assert.Equal(t, o.end[1].Queued+lookupGap, o.end[1].Duration)
+		require.Len(t, o.retry, 1)
+		assert.Equal(t, lookupGap, o.retry[0].Pause)
+		assert.Equal(t, 429, o.retry[0].StatusCode)
 	})
 }
 
@@ -206,9 +206,8 @@ func TestLoggerOfSuccess(t *testing.T) {
 		cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
 	check.Need(c.Templates.Get(t.Context(), 1))(t)
-	if strings.Count(log.String(), "\n") != 1 || strings.Contains(log.String(), "error") {
-		t.Errorf("got the records %s, want 1 without an error", log.String())
-	}
+	assert.Equal(t, 1, strings.Count(log.String(), "\n"))
+	assert.NotContains(t, log.String(), "error")
 }
 
 // checkRecord checks the keys and values of a log record and returns its message.
@@ -234,7 +233,7 @@ func checkRecord(t *testing.T, line string) string {
 func TestRequestIDIsUTF8(t *testing.T) {
 	var o observations
 	var hook Response
-	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+	c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Request-Id", "caf\xe9")
 		w.WriteHeader(http.StatusNotFound)
 	}, func(cfg *Config) { cfg.Observe = o.observe })

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
@@ -341,9 +341,8 @@ func TestEveryOperation(t *testing.T) {
 			}
 			synctest.Wait() // until the requests have ended
 			for _, r := range p.Requests()[before:] {
-				if r.Operation != op.id || r.Status >= 300 {
-					t.Errorf("the method for %[2]s called %[1]s, status %[3]d", r.Operation, op.id, r.Status)
-				}
+				assert.Equal(t, op.id, r.Operation, "%+v", r)
+				assert.Less(t, r.Status, 300, "%+v", r)
 			}
 			ids = slices.DeleteFunc(ids, func(id string) bool { return id == op.id })
 		}
@@ -366,9 +365,9 @@ func TestKnownResponses(t *testing.T) {
 				defer clear(buffer)
 				return c.decode(buffer)
 			})
-			if got, err := op.call(env{servicesOn(x), knownRecords(), t.Context(), nil}); err != nil || !reflect.DeepEqual(got, known.want) {
-				t.Errorf("%s: response %s\n got %+v, %v\nwant %+v", op.id, known.body, got, err, known.want)
-			}
+			got, err := op.call(env{servicesOn(x), knownRecords(), t.Context(), nil})
+			require.NoError(t, err, op.id)
+			assert.Equal(t, known.want, got, op.id)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/internal/tests/check"
 )
@@ -63,9 +64,9 @@ func TestWithHeaderRejectsReserved(t *testing.T) {
 	for name, value := range rejected {
 		for op, call := range kinds(c) {
 			err := call(WithHeader(t.Context(), name, value))
-			if !errors.Is(err, ErrValidation) || errors.Is(err, ErrOutcomeUnknown) || !strings.Contains(err.Error(), "header ") {
-				t.Errorf("%s with %q: %v", op, name, err)
-			}
+			assert.ErrorIs(t, err, ErrValidation, "%s with %q", op, name)
+			assert.NotErrorIs(t, err, ErrOutcomeUnknown, "%s with %q", op, name)
+			assert.ErrorContains(t, err, "header ", "%s with %q", op, name)
 			if len(value) > 1 && strings.Contains(err.Error(), strings.TrimSpace(value)) {
 				t.Errorf("%s with %q: the error shows the value: %v", op, name, err)
 			}
@@ -80,9 +81,9 @@ func TestWithHeaderRejectsReserved(t *testing.T) {
 
 func TestTokenSourceGetsNoCallOptions(t *testing.T) {
 	c := newTestClient(t, respondWith(200, "application/json", `{"template_id":1}`), withSource(func(ctx context.Context) (Token, error) {
-		if o := optionsOf(ctx); o.header != nil || o.maxAttempts != 0 {
-			t.Errorf("the source got %+v", o)
-		}
+		o := optionsOf(ctx)
+		assert.Nil(t, o.header)
+		assert.Zero(t, o.maxAttempts)
 		return Token{Value: testToken}, nil
 	}))
 	if _, err := c.Templates.Get(WithMaxAttempts(WithHeader(t.Context(), "X-Tenant", "7"), 7), 1); err != nil {
@@ -100,9 +101,9 @@ func TestWithMaxAttempts(t *testing.T) {
 				if op == "create" && status == 500 {
 					want = 1
 				}
-				if e, ok := errors.AsType[*Error](call(WithMaxAttempts(t.Context(), n))); !ok || e.Attempts != want {
-					t.Errorf("%s, status %d, at most %d: %v, want %d attempts", op, status, n, e, want)
-				}
+				e, ok := errors.AsType[*Error](call(WithMaxAttempts(t.Context(), n)))
+				require.True(t, ok, op)
+				assert.Equal(t, want, e.Attempts, op)
 			}
 		}
 	}
@@ -121,9 +122,9 @@ func TestWithMaxAttemptsOfLookup(t *testing.T) {
 					requests++
 					return respond(statuses[(requests-1)%len(statuses)], ""), nil
 				})
-				if _, err := c.Emails.Get(WithMaxAttempts(t.Context(), n), "1"); err == nil || requests != want {
-					t.Errorf("%s: %d requests, %v; want %d", name, requests, err, want)
-				}
+				_, err := c.Emails.Get(WithMaxAttempts(t.Context(), n), "1")
+				require.Error(t, err, name)
+				assert.Equal(t, want, requests, name)
 			}
 		}
 		tokens := 0

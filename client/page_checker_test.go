@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestItemsAddedInFront: items are added to a list that is read newest first. The iteration yields each earlier item, or
@@ -135,22 +136,19 @@ func TestWrongPageSize(t *testing.T) {
 		})
 	}
 	got, err := collect(t, list(func(asked int, _ string, pages [][]string) ([][]string, bool) { return pages, asked == 3 }), ListTagsParams{})
-	if len(got) != 45*50 || err != nil {
-		t.Errorf("one rejection: %d items, %v", len(got), err)
-	}
+	require.Len(t, got, 45*50, "one rejection")
+	assert.NoError(t, err, "one rejection")
 	got, err = collect(t, list(func(_ int, page string, pages [][]string) ([][]string, bool) { return pages, page == "41" }), ListTagsParams{})
-	if len(got) != 2000 || !errors.Is(err, ErrValidation) {
-		t.Errorf("a limit of the depth: %d items, %v", len(got), err)
-	}
+	require.Len(t, got, 2000, "a limit of the depth")
+	assert.ErrorIs(t, err, ErrValidation, "a limit of the depth")
 	got, err = collect(t, list(func(asked int, _ string, pages [][]string) ([][]string, bool) {
 		if asked == 3 {
 			pages = append([][]string{{"new"}}, pages...)
 		}
 		return pages, false
 	}), ListTagsParams{})
-	if len(got) != 100 || !errors.Is(err, ErrListChanged) {
-		t.Errorf("items added in front: %d items, %v", len(got), err)
-	}
+	require.Len(t, got, 100, "items added in front")
+	assert.ErrorIs(t, err, ErrListChanged, "items added in front")
 }
 
 // TestListGrows: the list grows during the iteration, so another page follows a short page.
@@ -165,9 +163,9 @@ func TestListGrows(t *testing.T) {
 		return after.RoundTrip(r)
 	})
 	got, err := collect(t, c, ListTagsParams{})
-	if fmt.Sprint(got) != "[0 1 2 3 4 6 7]" || err != nil || fmt.Sprint(asked) != "[1 2 3 4]" {
-		t.Errorf("%v, %v; asked for %v", got, err, asked)
-	}
+	assert.Equal(t, "[0 1 2 3 4 6 7]", fmt.Sprint(got))
+	require.NoError(t, err)
+	assert.Equal(t, "[1 2 3 4]", fmt.Sprint(asked))
 }
 
 // TestListChanges: if a response counts fewer items than an earlier response, the iteration ends with ErrListChanged
@@ -191,9 +189,9 @@ func TestListChanges(t *testing.T) {
 			}
 			srv := &tagPages{pages: pagesOf(2, 2, 1), perPage: 2, counts: tc.counts}
 			names, err := collect(t, newBubbleClient(t, srv.RoundTrip), ListTagsParams{}, Prefetch(depth))
-			if len(names) != 5 || !errors.Is(err, want) || (err == nil) != (want == nil) {
-				t.Errorf("%s, Prefetch(%d): %v, then %v, want %v", name, depth, names, err, want)
-			}
+			require.Len(t, names, 5, "%+v", depth)
+			assert.ErrorIs(t, err, want, "%+v", depth)
+			assert.Equal(t, want == nil, err == nil, "%+v", depth)
 			if errors.Is(err, ErrListChanged) && errors.Is(err, ErrInvalidResponse) {
 				t.Errorf("%s: %v is also an invalid response", name, err)
 			}

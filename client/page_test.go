@@ -93,9 +93,9 @@ func TestAll(t *testing.T) {
 			par := tc.par
 			c := newBubbleClient(t, tc.srv.RoundTrip)
 			got, err := collect(t, c, par)
-			if len(got) != tc.items || !errors.Is(err, tc.bad) || (err == nil) != (tc.bad == nil) {
-				t.Errorf("%d items (%v), then %v; want %d, then %v", len(got), got, err, tc.items, tc.bad)
-			}
+			require.Len(t, got, tc.items)
+			assert.ErrorIs(t, err, tc.bad)
+			assert.Equal(t, tc.bad == nil, err == nil)
 			assert.Len(t, tc.srv.asked, tc.asked, "requested pages")
 			if par != tc.par {
 				t.Errorf("the parameters were changed: %+v", par)
@@ -243,9 +243,9 @@ func TestPageWithoutItems(t *testing.T) {
 				}
 				return pages.RoundTrip(r)
 			}, withoutRetries)
-			if got, err := collect(t, c, ListTagsParams{Page: 1}, Prefetch(depth)); len(got) != 3*(bad-1) || !errors.Is(err, ErrInvalidResponse) {
-				t.Errorf("page %d, Prefetch(%d): %d items, then %v", bad, depth, len(got), err)
-			}
+			got, err := collect(t, c, ListTagsParams{Page: 1}, Prefetch(depth))
+			require.Len(t, got, 3*(bad-1), "%+v", depth)
+			assert.ErrorIs(t, err, ErrInvalidResponse, "%+v", depth)
 		}
 	}
 }
@@ -380,22 +380,20 @@ func TestFind(t *testing.T) {
 		require.NoError(t, err)
 		check.Need(c.Templates.Create(ctx, TemplateCreate{Name: "template 119"}))(t)
 		list, err := c.Lists.Find(ctx, "list 119")
-		if err != nil || list.Name != "list 119" {
-			t.Errorf("got %+v, %v", list, err)
-		}
+		require.NoError(t, err)
+		assert.Equal(t, "list 119", list.Name)
 		template, err := c.Templates.Find(ctx, "template 119")
-		if err != nil || template.ID != older.ID {
-			t.Errorf("got %+v, %v; want the older of two, %d", template, err, older.ID)
-		}
+		require.NoError(t, err)
+		assert.Equal(t, older.ID, template.ID)
 		campaign, err := c.Campaigns.Find(ctx, "campaign 119")
-		if err != nil || campaign.Name != "campaign 119" {
-			t.Errorf("got %+v, %v", campaign, err)
-		}
+		require.NoError(t, err)
+		assert.Equal(t, "campaign 119", campaign.Name)
 		before := len(p.Requests())
 		contact, err := c.Contacts.Find(ctx, rec.list, "ANN@example.com")
-		if asked := len(p.Requests()) - before; err != nil || contact.ID != rec.contact || asked != 1 {
-			t.Errorf("got %+v, %v by %d requests", contact, err, asked)
-		}
+		asked := len(p.Requests()) - before
+		require.NoError(t, err)
+		assert.Equal(t, rec.contact, contact.ID)
+		assert.Equal(t, 1, asked)
 	})
 }
 
@@ -408,13 +406,13 @@ func TestFindNotFound(t *testing.T) {
 			"campaign": func(ctx context.Context, name string) error { return last(c.Campaigns.Find(ctx, name)) },
 			"template": func(ctx context.Context, name string) error { return last(c.Templates.Find(ctx, name)) },
 		} {
-			if e, ok := errors.AsType[*Error](find(t.Context(), "missing@example.com")); !ok || !errors.Is(e, ErrNotFound) {
-				t.Errorf("%s: got %v", name, e)
-			}
+			e, ok := errors.AsType[*Error](find(t.Context(), "missing@example.com"))
+			require.True(t, ok, name)
+			assert.ErrorIs(t, e, ErrNotFound, name)
 			before := len(p.Requests())
-			if err := find(t.Context(), ""); !errors.Is(err, ErrValidation) || len(p.Requests()) != before {
-				t.Errorf("%s: got %v for an empty name", name, err)
-			}
+			err := find(t.Context(), "")
+			assert.ErrorIs(t, err, ErrValidation, name)
+			assert.Len(t, p.Requests(), before, name)
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			if err := find(ctx, "x"); !errors.Is(err, context.Canceled) || errors.Is(err, ErrNotFound) {

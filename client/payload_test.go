@@ -40,9 +40,9 @@ func TestPayloadReferenceCount(t *testing.T) {
 		if p.writer == nil {
 			t.Fatalf("the memory is released while %d readers are open", len(open)-i)
 		}
-		if got, err := io.ReadAll(r); err != nil || string(got) != `{"name":"Customers"}` {
-			t.Errorf("got %s, %v", got, err)
-		}
+		got, err := io.ReadAll(r)
+		require.NoError(t, err)
+		assert.Equal(t, `{"name":"Customers"}`, string(got))
 		for range 2 { // a second Close has no effect
 			assert.NoError(t, r.Close())
 		}
@@ -188,9 +188,9 @@ func TestUnusableConnection(t *testing.T) {
 		get() // opens the other connection
 	}})
 	check.Need(c.Templates.Create(ctx, TemplateCreate{Name: "n"}))(t)
-	if body, more := <-created, len(created); body != `{"name":"n"}` || more > 0 {
-		t.Errorf("the platform got %q and %d more, want one request with the whole body", body, more)
-	}
+	body, more := <-created, len(created)
+	assert.Equal(t, `{"name":"n"}`, body)
+	assert.Zero(t, more)
 	if chosen != 2 {
 		t.Errorf("net/http used %d connections, want 2: the test no longer makes net/http reuse a body", chosen)
 	}

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -38,9 +37,8 @@ func TestPrefetch(t *testing.T) {
 				}
 			}
 			assert.Equal(t, time.Duration(1+80/(depth+1))*20*time.Millisecond, time.Since(start), "Prefetch(%d)", depth)
-			if most.Load() != int64(depth+1) || under.Load() != 0 {
-				t.Errorf("Prefetch(%d): %d concurrent requests, %d remain", depth, most.Load(), under.Load())
-			}
+			assert.Equal(t, int64(depth+1), most.Load())
+			assert.Zero(t, under.Load())
 		})
 	}
 }
@@ -84,9 +82,8 @@ func TestPrefetchEnds(t *testing.T) {
 						}
 					}
 				}()
-				if n != tc.items || !errors.Is(last, tc.want) {
-					t.Errorf("%d items, then %v; want %d, then %v", n, last, tc.items, tc.want)
-				}
+				assert.Equal(t, tc.items, n)
+				assert.ErrorIs(t, last, tc.want)
 			})
 		})
 	}

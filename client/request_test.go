@@ -26,12 +26,11 @@ func TestRequest(t *testing.T) {
 		cfg.UserAgent = "shop/2.1"
 	})
 	tpl, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n", Content: TemplateContent{HTML: "<b>&</b>"}})
-	if err != nil || tpl.ID != 7 || tpl.Name != "n" {
-		t.Fatalf("Create = %+v, %v", tpl, err)
-	}
-	if got.Method != "POST" || got.URL.Path != "/mail/v9/templates" {
-		t.Errorf("sent %s %s", got.Method, got.URL)
-	}
+	require.NoError(t, err)
+	require.EqualValues(t, 7, tpl.ID)
+	require.Equal(t, "n", tpl.Name)
+	assert.Equal(t, "POST", got.Method)
+	assert.Equal(t, "/mail/v9/templates", got.URL.Path)
 	assert.Equal(t, `{"content":{"html":"<b>&</b>"},"name":"n"}`, strings.TrimSpace(body), "body")
 	for name, want := range map[string]string{
 		"Authorization": "Bearer " + testToken, "Content-Type": "application/json",
@@ -73,9 +72,10 @@ func TestInvalidArguments(t *testing.T) {
 		{contacts(0, ListContactsParams{Page: -1, Sort: "\xff"}), "list_id: must be a positive id"},
 	} {
 		var e *Error
-		if !errors.As(tc.err, &e) || !errors.Is(tc.err, ErrValidation) || e.Attempts != 0 || !strings.Contains(tc.err.Error(), tc.want) {
-			t.Errorf("got %v, want an ErrValidation with %q without an attempt", tc.err, tc.want)
-		}
+		require.ErrorAs(t, tc.err, &e, "%+v", tc)
+		assert.ErrorIs(t, tc.err, ErrValidation, "%+v", tc)
+		assert.Zero(t, e.Attempts, "%+v", tc)
+		assert.ErrorContains(t, tc.err, tc.want, "%+v", tc)
 	}
 }
 
@@ -138,9 +138,9 @@ func TestPathEscaped(t *testing.T) {
 		"+":             "/suppressed-emails/%2B",
 		"ä@example.com": "/suppressed-emails/%C3%A4@example.com",
 	} {
-		if err := c.SuppressedEmails.Remove(t.Context(), in); err != nil || path != want {
-			t.Errorf("Remove(%q) requested %s, want %s (%v)", in, path, want, err)
-		}
+		err := c.SuppressedEmails.Remove(t.Context(), in)
+		require.NoError(t, err, in)
+		assert.Equal(t, want, path, in)
 	}
 }
 
@@ -155,8 +155,8 @@ func TestQuery(t *testing.T) {
 		"page=2&per_page=100&with_count=true&sort=email%3Aasc&filter=status%3Aa%26b": {Page: 2, PerPage: 100, WithCount: true, Sort: "email:asc", Filter: "status:a&b"},
 		"filter=tag%3Aa%20b%2Bc": {Filter: "tag:a b+c"},
 	} {
-		if _, err := c.Contacts.List(t.Context(), 1, params); err != nil || query != want {
-			t.Errorf("List(%+v) asked %q, want %q (%v)", params, query, want, err)
-		}
+		_, err := c.Contacts.List(t.Context(), 1, params)
+		require.NoError(t, err, want)
+		assert.Equal(t, want, query, want)
 	}
 }

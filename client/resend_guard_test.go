@@ -116,9 +116,8 @@ func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(htt
 		t.Errorf("%s with %d attempts arrived %d times, want %d", op, attempts, got, want)
 	}
 	var e *Error
-	if !errors.As(err, &e) || e.Attempts != want {
-		t.Errorf("%s with %d attempts: %v, want an error after %d", op, attempts, err, want)
-	}
+	require.ErrorAs(t, err, &e, "%s with %d attempts", op, attempts)
+	assert.Equal(t, want, e.Attempts, "%s with %d attempts", op, attempts)
 	unknown, hasBody := errors.Is(err, ErrOutcomeUnknown), op == "create" || op == "update"
 	if l.certain && hasBody && unknown || !l.certain && op != "read" && !unknown {
 		t.Errorf("%s with %d attempts: %v, want the outcome to be known: %v", op, attempts, err, l.certain)
@@ -143,9 +142,9 @@ func TestTransportSendsOtherRequests(t *testing.T) {
 		return tr.RoundTrip(r)
 	})
 	c := newClient(t, p.base, around)
-	if _, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"}); err != nil || p.arrived() != 2-10 {
-		t.Errorf("got %v and %d requests, want the other request and the create", err, p.arrived()+10)
-	}
+	_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
+	require.NoError(t, err)
+	assert.Equal(t, 2-10, p.arrived())
 }
 
 // TestNoResendAfterProtocolChange: after a response over HTTP/1, requests have GetBody, so net/http could resend
@@ -191,9 +190,9 @@ func TestEndlessInformationalResponses(t *testing.T) {
 	})
 	for base, hc := range map[string]*http.Client{h1.URL: h1.Client(), p.base: p.client(t)} {
 		c := newClient(t, base, hc.Transport, withoutRetries, func(cfg *Config) { cfg.Timeout = -1 })
-		if _, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"}); !errors.Is(err, ErrInvalidResponse) || !errors.Is(err, ErrOutcomeUnknown) {
-			t.Errorf("%s: %v", base, err)
-		}
+		_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
+		assert.ErrorIs(t, err, ErrInvalidResponse, base)
+		assert.ErrorIs(t, err, ErrOutcomeUnknown, base)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestResponseHook(t *testing.T) {
@@ -12,9 +14,8 @@ func TestResponseHook(t *testing.T) {
 	var got []Response
 	ctx := WithResponseHook(t.Context(), func(r Response) { got = append(got, r) })
 	wh, err := c.Webhooks.Get(ctx, "1")
-	if err != nil || wh.Secret.Reveal() != testToken {
-		t.Fatalf("Get = %v, %v", wh, err)
-	}
+	require.NoError(t, err)
+	require.Equal(t, testToken, wh.Secret.Reveal())
 	if len(got) != 1 || got[0].Op != "getWebhook" || got[0].StatusCode != 200 || got[0].RequestID != "req-1" || !bytes.Contains(got[0].Body, []byte(`"new":1`)) ||
 		fmt.Sprint(got[0]) != "client.Response{getWebhook: 200, attempt 1, request req-1}" {
 		t.Errorf("WithResponseHook saw %+v", got)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestContentTypes: the body and not its Content-Type determines whether a response is JSON. An HTML page of a proxy
@@ -21,9 +22,9 @@ func TestContentTypes(t *testing.T) {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 			return respond(201, "\ufeff {\"id\":\"e1\",\"list_id\":42}", "Content-Type", contentType), nil
 		})
-		if e, err := c.Emails.Send(t.Context(), EmailSubmission{}); err != nil || e.ID != "e1" {
-			t.Errorf("%s: %+v, %v", contentType, e, err)
-		}
+		e, err := c.Emails.Send(t.Context(), EmailSubmission{})
+		require.NoError(t, err, contentType)
+		assert.Equal(t, "e1", e.ID, contentType)
 		if l, err := c.Lists.Get(t.Context(), 42); err != nil || l.ID != 42 {
 			t.Errorf("%s: %+v, %v", contentType, l, err)
 		}
@@ -33,9 +34,9 @@ func TestContentTypes(t *testing.T) {
 			return respond(status, "<!DOCTYPE html>", "Content-Type", "text/html"), nil
 		}, withoutRetries)
 		_, err := c.Emails.Send(t.Context(), EmailSubmission{})
-		if !errors.Is(err, want) || errors.Is(err, ErrOutcomeUnknown) != (status == 200) || !strings.Contains(err.Error(), "HTML page") {
-			t.Errorf("%d: %v", status, err)
-		}
+		assert.ErrorIs(t, err, want, "%+v", status)
+		assert.Equal(t, status == 200, errors.Is(err, ErrOutcomeUnknown), "%+v", status)
+		assert.ErrorContains(t, err, "HTML page", "%+v", status)
 	}
 	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 		return respond(200, "<p>", "Content-Type", "application/json"), nil
@@ -51,9 +52,9 @@ func TestOtherFormat(t *testing.T) {
 		`{"id":8,"name":"n"}`, `{"data":{"list_id":7}}`, `{"data":{"id":8}}`, `{"list_id":null,"id":8}`, `{"list":{"list_id":7}}`, `[{"list_id":7}]`,
 	} {
 		c := newTestClient(t, respondWith(200, "text/plain", body))
-		if got, err := c.Lists.Get(t.Context(), 7); got.ID != 0 || !errors.Is(err, ErrInvalidResponse) {
-			t.Errorf("%s: %+v, %v", body, got, err)
-		}
+		got, err := c.Lists.Get(t.Context(), 7)
+		assert.Zero(t, got.ID, body)
+		assert.ErrorIs(t, err, ErrInvalidResponse, body)
 	}
 }
 
@@ -205,9 +206,9 @@ func TestRequiredFieldMissing(t *testing.T) {
 				func(cfg *Config) { cfg.LookupLimiter = NoLookupLimit{} })
 			_, err := op.call(env{c, knownRecords(), t.Context(), nil})
 			var e *Error
-			if !errors.As(err, &e) || !errors.Is(err, ErrInvalidResponse) || errors.Is(err, ErrOutcomeUnknown) != (e.Method != http.MethodGet) {
-				t.Errorf("%s, %s: %v, want an ErrInvalidResponse", op.id, name, err)
-			}
+			require.ErrorAs(t, err, &e, "%s, %s", op.id, name)
+			assert.ErrorIs(t, err, ErrInvalidResponse, "%s, %s", op.id, name)
+			assert.Equal(t, e.Method != http.MethodGet, errors.Is(err, ErrOutcomeUnknown), "%s, %s", op.id, name)
 			named := strings.Contains(fmt.Sprint(err), field) || strings.Contains(fmt.Sprint(err), "no error of the platform")
 			if !named && name != "an item without it" && name != "an array" {
 				t.Errorf("%s, %s: %v does not name %s", op.id, name, err, field)
@@ -234,9 +235,9 @@ func TestErrorInSuccessResponse(t *testing.T) {
 		}
 		for body, isError := range bodies {
 			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, withoutRetries)
-			if _, err := op.call(env{c, knownRecords(), t.Context(), nil}); errors.Is(err, ErrInvalidResponse) != isError || (err != nil) != isError {
-				t.Errorf("%s with the response %s: %v", op.id, body, err)
-			}
+			_, err := op.call(env{c, knownRecords(), t.Context(), nil})
+			assert.Equal(t, isError, errors.Is(err, ErrInvalidResponse), "%s with the response %s", op.id, body)
+			assert.Equal(t, isError, err != nil, "%s with the response %s", op.id, body)
 		}
 	}
 }
@@ -260,9 +261,9 @@ func FuzzRequiredFields(f *testing.F) {
 			if err != nil || !requires(op) {
 				continue
 			}
-			if field, given := required(v); !given || !json.Valid([]byte(text)) {
-				t.Errorf("%s with the response %s: got %+v without %s, want an error", op.id, text, v, field)
-			}
+			field, given := required(v)
+			require.True(t, given, "%s: %s", op.id, field)
+			assert.True(t, json.Valid([]byte(text)), op.id)
 		}
 	})
 }

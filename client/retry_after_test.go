@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func FuzzRetryAfter(f *testing.F) {
@@ -26,8 +28,7 @@ func TestRetryAfterAsTime(t *testing.T) {
 		"999999999": 999999999 * time.Second, "10000000000": math.MaxInt64, "99999999999999": math.MaxInt64,
 	} {
 		d, ok := retryAfter(http.Header{"Retry-After": {value}, "Date": {"Fri, 20 Nov 2026 10:00:00 GMT"}})
-		if d != want || !ok {
-			t.Errorf("%s: got %v, %v, want %v", value, d, ok, want)
-		}
+		assert.Equal(t, want, d, value)
+		assert.True(t, ok, value)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -21,16 +20,16 @@ func TestSecret(t *testing.T) {
 	}
 	for _, v := range []any{map[Secret]int{s: 1}, map[string]Secret{"k": s}, []Secret{s}, struct{ S *Secret }{&s}, s} {
 		text, err := json.Marshal(v)
-		if err != nil || strings.Contains(string(text), testToken) || !strings.Contains(string(text), redacted) {
-			t.Errorf("%T is encoded as %s, %v", v, text, err)
-		}
+		require.NoError(t, err, "%+v", v)
+		assert.NotContains(t, string(text), testToken, "%+v", v)
+		assert.Contains(t, string(text), redacted, "%+v", v)
 	}
 	hidesToken(t, s, map[Secret]Secret{s: s}, struct{ s Secret }{s}, struct{ m map[Secret][]Secret }{map[Secret][]Secret{s: {s}}})
 	assert.Equal(t, redacted+redacted, s.String()+fmt.Sprint(s))
 	var back map[Secret]int
-	if err := json.Unmarshal([]byte(`{"k":1}`), &back); err != nil || back[NewSecret("k")] != 1 {
-		t.Errorf("got %v, %v", back, err)
-	}
+	err := json.Unmarshal([]byte(`{"k":1}`), &back)
+	require.NoError(t, err)
+	assert.Equal(t, 1, back[NewSecret("k")])
 }
 
 // TestConfigPrinted: a printed Config contains the kind of its token and the base URL without secrets.
@@ -52,9 +51,9 @@ func TestShortTokenKeepsFields(t *testing.T) {
 	for _, token := range []string{"name", "want", "json", "a", "policy_accepted"} {
 		c := newTestClient(t, respondWith(201, "application/json", `{"list_id":{},"name":"n","policy_accepted":true}`), func(cfg *Config) { cfg.Token = token })
 		list, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
-		if list != (List{Name: "n", PolicyAccepted: true}) || !errors.Is(err, ErrInvalidResponse) || !errors.Is(err, ErrOutcomeUnknown) {
-			t.Errorf("token %q: got %+v, %v", token, list, err)
-		}
+		assert.Equal(t, List{Name: "n", PolicyAccepted: true}, list, "token %q", token)
+		assert.ErrorIs(t, err, ErrInvalidResponse, "token %q", token)
+		assert.ErrorIs(t, err, ErrOutcomeUnknown, "token %q", token)
 	}
 }
 
@@ -67,9 +66,8 @@ func TestTokenAsID(t *testing.T) {
 	})
 	_, err := c.Emails.Get(t.Context(), testToken)
 	hidesToken(t, err)
-	if !strings.Contains(log.String(), "emails/"+redacted) || !strings.Contains(err.Error(), "emails/"+redacted) {
-		t.Errorf("got error %v and log %s", err, &log)
-	}
+	assert.Contains(t, log.String(), "emails/"+redacted)
+	assert.ErrorContains(t, err, "emails/"+redacted)
 }
 
 // TestRedactEncodedToken: redact replaces encoded forms of a token, and changes no other text.
@@ -117,8 +115,7 @@ func hidesToken(t *testing.T, values ...any) {
 			fmt.Fprintf(&log, verb, v)
 			fmt.Fprintf(&log, verb, []any{v})
 		}
-		if strings.Contains(log.String(), testToken) || strings.Contains(log.String(), fmt.Sprintf("%x", testToken)) {
-			t.Errorf("%T shows the token: %s", v, log.String())
-		}
+		assert.NotContains(t, log.String(), testToken, "%T shows the token", v)
+		assert.NotContains(t, log.String(), fmt.Sprintf("%x", testToken), "%T shows the token", v)
 	}
 }

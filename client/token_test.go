@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -118,18 +117,19 @@ func TestTokenRefreshFails(t *testing.T) {
 			time.Sleep(250 * time.Millisecond)
 		}
 		synctest.Wait()
-		if n := len(i.asked); n < 5 || n > 10 || i.asked[2]-i.asked[1] != 30*time.Second {
-			t.Errorf("fetched after %v", i.asked)
-		}
+		n := len(i.asked)
+		assert.GreaterOrEqual(t, n, 5)
+		assert.LessOrEqual(t, n, 10)
+		assert.Equal(t, 30*time.Second, i.asked[2]-i.asked[1])
 		for _, at := range i.asked[3:] {
 			if k := slices.Index(i.asked, at); at-i.asked[k-1] < time.Second {
 				t.Errorf("fetched again within a second: %v", i.asked)
 			}
 		}
 		for range 2 {
-			if err := get(); !errors.Is(err, i.broken) || i.rejected > 0 {
-				t.Errorf("after the refresh: %v", err)
-			}
+			err := get()
+			assert.ErrorIs(t, err, i.broken, "after the refresh")
+			assert.Zero(t, i.rejected, "after the refresh")
 		}
 		i.broken = nil
 		assert.NoError(t, get())
@@ -145,17 +145,17 @@ func TestTokenRefreshHangs(t *testing.T) {
 		i.takes = 24 * time.Hour
 		for time.Since(i.start) < time.Hour {
 			before := time.Now()
-			if err := get(); err != nil || time.Since(before) != 0 {
-				t.Fatalf("after %v: %v, took %v", before.Sub(i.start), err, time.Since(before))
-			}
+			err := get()
+			require.NoError(t, err, "after %v", before.Sub(i.start))
+			require.Zero(t, time.Since(before), "after %v", before.Sub(i.start))
 			time.Sleep(time.Second)
 		}
 		time.Sleep(time.Minute) // until the calls of the source have ended
 		synctest.Wait()
 		before := time.Now()
-		if err := get(); !errors.Is(err, context.DeadlineExceeded) || time.Since(before) != time.Minute {
-			t.Errorf("after the token has expired: %v after %v", err, time.Since(before))
-		}
+		err := get()
+		assert.ErrorIs(t, err, context.DeadlineExceeded, "after the token has expired")
+		assert.Equal(t, time.Minute, time.Since(before), "after the token has expired")
 		i.takes = 0
 		if err := get(); err != nil || i.rejected > 0 {
 			t.Errorf("%v, %d requests rejected", err, i.rejected)
@@ -217,9 +217,9 @@ func TestTokenSourcePanicsInBackground(t *testing.T) {
 		}, time.Minute)
 		get := func() (panicked any) {
 			defer func() { panicked = recover() }()
-			if g, err := tokens.get(t.Context(), nil); err != nil || g.token != "t" {
-				t.Errorf("%+v, %v", g, err)
-			}
+			g, err := tokens.get(t.Context(), nil)
+			require.NoError(t, err)
+			assert.Equal(t, "t", g.token)
 			synctest.Wait()
 			return nil
 		}
@@ -245,9 +245,8 @@ func TestExpiredTokens(t *testing.T) {
 		for range 3 {
 			require.NoError(t, get())
 		}
-		if i.issued != 3 || i.rejected > 0 {
-			t.Errorf("fetched %d times, %d requests rejected", i.issued, i.rejected)
-		}
+		assert.Equal(t, 3, i.issued)
+		assert.Zero(t, i.rejected)
 	})
 }
 
@@ -330,9 +329,9 @@ func TestEncodersHideSecrets(t *testing.T) {
 				encoders["binary"] = m.MarshalBinary
 			}
 			for name, encode := range encoders {
-				if out, err := encode(); bytes.Contains(out, []byte(testToken)) || strings.Contains(fmt.Sprint(err), testToken) {
-					t.Errorf("%s of %T: %q, %v", name, v, out, err)
-				}
+				out, err := encode()
+				assert.False(t, bytes.Contains(out, []byte(testToken)), "%s of %T", name, v)
+				assert.NotContains(t, fmt.Sprint(err), testToken, "%s of %T", name, v)
 			}
 		}
 	}
@@ -347,9 +346,9 @@ var _ = []interface {
 // TestTokenString: a printed token contains only its expiry.
 func TestTokenString(t *testing.T) {
 	with, without := Token{Value: testToken, Expiry: time.Unix(0, 0).UTC()}.String(), Token{Value: testToken}.String()
-	if !strings.Contains(with, "1970-01-01T00:00:00Z") || without != "client.Token{}" || fmt.Sprint(Token{Value: testToken}) != without {
-		t.Errorf("got %q and %q", with, without)
-	}
+	assert.Contains(t, with, "1970-01-01T00:00:00Z")
+	assert.Equal(t, "client.Token{}", without)
+	assert.Equal(t, without, fmt.Sprint(Token{Value: testToken}))
 }
 
 // TestTokenReplacedWithoutCallers: a source call that started before the expiry continues even if no caller waits.
@@ -376,9 +375,9 @@ func TestTokenReplacedWithoutCallers(t *testing.T) {
 		if _, err := tokens.get(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a caller that left: %v", err)
 		}
-		if g, err := tokens.get(t.Context(), nil); err != nil || g.token != "t2" {
-			t.Errorf("got %+v, %v after %d calls of the source", g, err, asked)
-		}
+		g, err := tokens.get(t.Context(), nil)
+		require.NoError(t, err)
+		assert.Equal(t, "t2", g.token)
 	})
 }
 
@@ -405,9 +404,9 @@ func TestTokenSharedByWaiters(t *testing.T) {
 		synctest.Wait()
 		for range 5 {
 			wg.Go(func() {
-				if g, err := tokens.get(t.Context(), nil); err != nil || g.token != "t" {
-					t.Errorf("a waiting caller: %+v, %v", g, err)
-				}
+				g, err := tokens.get(t.Context(), nil)
+				require.NoError(t, err, "a waiting caller")
+				assert.Equal(t, "t", g.token, "a waiting caller")
 			})
 		}
 		synctest.Wait()
@@ -461,9 +460,9 @@ func TestTokenSourceFailsForAll(t *testing.T) {
 			if asked != tc.asked {
 				t.Errorf("%s: %d calls of the source, want %d", name, asked, tc.asked)
 			}
-			if _, err := c.Templates.Get(t.Context(), 1); !errors.Is(err, tc.want) || asked != tc.asked+1 {
-				t.Errorf("%s: a later call: %v after %d calls of the source, want 1 more", name, err, asked)
-			}
+			_, err := c.Templates.Get(t.Context(), 1)
+			assert.ErrorIs(t, err, tc.want, name)
+			assert.Equal(t, tc.asked+1, asked, name)
 		})
 	}
 }
@@ -491,9 +490,10 @@ func TestTokenSourceCanceled(t *testing.T) {
 				t.Errorf("%s: the canceled caller: %v", name, err)
 			}
 			want := fmt.Sprintf("token-%d", hangs+1)
-			if g, err := tokens.get(t.Context(), rejected); err != nil || g.token != want || asked != hangs+1 {
-				t.Errorf("%s: the next caller: %+v, %v, %d calls of the source", name, g, err, asked)
-			}
+			g, err := tokens.get(t.Context(), rejected)
+			require.NoError(t, err, name)
+			assert.Equal(t, want, g.token, name)
+			assert.Equal(t, hangs+1, asked, name)
 		})
 	}
 }
@@ -518,7 +518,7 @@ func TestTokenReplacedConcurrently(t *testing.T) {
 		return Token{}, nil
 	}, 0)
 	ctx := duringGet{t.Context(), func() { tokens.setCurrent(&cachedToken{token: "t"}) }}
-	if g, err := tokens.get(ctx, nil); err != nil || g.token != "t" {
-		t.Errorf("got %+v, %v", g, err)
-	}
+	g, err := tokens.get(ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "t", g.token)
 }

@@ -31,9 +31,9 @@ func TestEnsureWebhook(t *testing.T) {
 		ensure := func(w WebhookCreate) Webhook {
 			t.Helper()
 			hook, err := c.Webhooks.Ensure(ctx, w)
-			if err != nil || hook.Secret.Reveal() == "" || hook.HashFunction != "sha256" {
-				t.Fatalf("got %v with hash function %q, %v", hook.ID, hook.HashFunction, err)
-			}
+			require.NoError(t, err)
+			require.NotEmpty(t, hook.Secret.Reveal())
+			require.Equal(t, "sha256", hook.HashFunction)
 			return hook
 		}
 		count := func() int { return size(p, c.Webhooks.All(ctx, ListWebhooksParams{})) }
@@ -41,9 +41,9 @@ func TestEnsureWebhook(t *testing.T) {
 		first := ensure(subscription(events.NameEmailBounced, events.NameEmailClicked))
 		turned := subscription(events.NameEmailClicked, events.NameEmailBounced)
 		turned.URL = "HTTP://Hooks.test/ensured"
-		if again := ensure(turned); again.ID != first.ID || count() != 1 {
-			t.Errorf("the same events and URL in another spelling: got %v, want %v", again.ID, first.ID)
-		}
+		again := ensure(turned)
+		assert.Equal(t, first.ID, again.ID, "the same events and URL in another spelling")
+		assert.Equal(t, 1, count(), "the same events and URL in another spelling")
 		if other := ensure(subscription(events.NameCampaignSent)); other.ID == first.ID || count() != 2 {
 			t.Error("a webhook without a common event prevents a new one")
 		}
@@ -78,9 +78,8 @@ func TestEnsureOtherEvents(t *testing.T) {
 		t.Errorf("got %v, %v", hook.Events, err)
 	}
 	again, err := c.Webhooks.Ensure(t.Context(), in)
-	if err != nil || again.ID != hook.ID {
-		t.Errorf("got another webhook, %v", err)
-	}
+	require.NoError(t, err)
+	assert.Equal(t, hook.ID, again.ID)
 	other, err := c.Webhooks.Ensure(t.Context(), subscription("List.Archived", events.NameCampaignSent))
 	if err != nil || other.ID == hook.ID {
 		t.Errorf("got the webhook with other events, %v", err)
@@ -134,9 +133,9 @@ func TestEnsureSearchFails(t *testing.T) {
 			for nth, requests := range map[int]int{1: 1, 2: 3} { // the search, then a creation and another search
 				check.Need(p.Inject(mockserver.Fault{Operation: operation, Nth: nth, Action: mockserver.FaultStatus, Status: 403}))(t)
 				before := len(p.Requests())
-				if err := ensure(); !errors.Is(err, ErrForbidden) || len(p.Requests()) != before+requests {
-					t.Errorf("%s fails at search %d: %v after %d requests, want ErrForbidden after %d", operation, nth, err, len(p.Requests())-before, requests)
-				}
+				err := ensure()
+				assert.ErrorIs(t, err, ErrForbidden, "%s fails at search %d", operation, nth)
+				assert.Len(t, p.Requests(), before+requests, "%s fails at search %d", operation, nth)
 				p.Clear()
 			}
 		}
@@ -149,9 +148,10 @@ func TestEnsureWithoutSecret(t *testing.T) {
 	c := newBubbleClient(t, inOrder(respond(200, `{"data":[`+hook+`],"pagination":{"page":1,"per_page":50,"count":1}}`), respond(200, hook)))
 	_, err := c.Webhooks.Ensure(t.Context(), WebhookCreate{URL: "http://hooks.test/", Events: []events.Name{events.NameEmailBounced}})
 	var e *Error
-	if !errors.As(err, &e) || !errors.Is(err, ErrInvalidResponse) || e.StatusCode != 200 || !strings.Contains(err.Error(), "missing secret") {
-		t.Errorf("got %v, want an ErrInvalidResponse with status 200 and the missing secret", err)
-	}
+	require.ErrorAs(t, err, &e)
+	assert.ErrorIs(t, err, ErrInvalidResponse)
+	assert.Equal(t, 200, e.StatusCode)
+	assert.ErrorContains(t, err, "missing secret")
 }
 
 // TestEnsureStoredDifferently: a platform that stores another URL or rate limit is reported, and the new webhook is not
@@ -182,9 +182,9 @@ func testEnsureStored(t *testing.T, hook string, want error) {
 		return respond(200, `{"data":[],"pagination":{"page":1,"per_page":100,"count":0}}`), nil
 	})
 	got, old, err := c.Webhooks.Replace(t.Context(), WebhookCreate{URL: "https://a.example:443/", Events: []events.Name{"Email.Bounced"}})
-	if got.ID != "1" || old != nil || !errors.Is(err, want) {
-		t.Errorf("%s: got %q, old %v, %v", hook, got.ID, old, err)
-	}
+	assert.Equal(t, "1", got.ID, hook)
+	assert.Nil(t, old, hook)
+	assert.ErrorIs(t, err, want, hook)
 }
 
 // TestWebhookRotation: a successor has the same configuration as the old webhook, but another secret. A repeated
@@ -268,14 +268,12 @@ func TestEnsureConcurrent(t *testing.T) {
 		}
 		wg.Wait()
 		for i := range replicas {
-			if got[i] != got[0] || successors[i] != successors[0] {
-				t.Errorf("replica %d got %s and %s, the first one %s and %s", i, got[i], successors[i], got[0], successors[0])
-			}
+			assert.Equal(t, got[0], got[i], "%+v", i)
+			assert.Equal(t, successors[0], successors[i], "%+v", i)
 		}
 		hooks, err := p.clean.Webhooks.Active(ctx, subscription().URL)
-		if err != nil || len(hooks) != 2 {
-			t.Errorf("%d active webhooks, %v; want one and its successor", len(hooks), err)
-		}
+		require.NoError(t, err)
+		assert.Len(t, hooks, 2)
 		if n := size(p, p.clean.Webhooks.All(ctx, ListWebhooksParams{})); n < 3 {
 			t.Errorf("%d webhooks: the replicas did not race", n)
 		}
