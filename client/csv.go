@@ -337,11 +337,11 @@ func (c *csvSource) set(contact *ImportContact, kind csvColumn, header, field st
 }
 
 func checkStatus(status string) error {
-	switch s := events.ContactStatus(strings.ToLower(status)); s {
-	case "", events.ContactStatusActive:
+	s := events.ContactStatus(strings.ToLower(status))
+	if s == "" || s == events.ContactStatusActive {
 		return nil
-	case events.ContactStatusPending, events.ContactStatusUnsubscribed, events.ContactStatusDeleted, events.ContactStatusSpam,
-		events.ContactStatusBounced, events.ContactStatusSuppressed:
+	}
+	if slices.Contains(events.ContactStatuses(), s) {
 		return fmt.Errorf("%w, got %s", ErrNotActive, s)
 	}
 	return fmt.Errorf("must be the status of a contact, such as active, got %.40q; if the column is an attribute, set Status to \"-\"", status)
