@@ -414,7 +414,7 @@ func TestFaultActions(t *testing.T) {
 		for _, target := range action.Targets {
 			t.Run(string(action.Name)+" of a "+target, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					assert.NotEqual(t, observed(t, target, ""), observed(t, target, action.Name), "the action has no effect")
+					assert.NotEqual(t, observed(t, target, fault.Action{}), observed(t, target, action), "the action has no effect")
 				})
 			})
 		}
@@ -432,8 +432,8 @@ func TestFaultActions(t *testing.T) {
 					if target == "delivery" {
 						rule["event"] = "*"
 					}
-					if action.Name == mockserver.FaultDelay {
-						rule["delay_ms"] = 1
+					if action.Needs != "" {
+						rule[action.Needs] = values[action.Needs]
 					}
 					body, err := json.Marshal(rule)
 					require.NoError(t, err)
@@ -447,18 +447,18 @@ func TestFaultActions(t *testing.T) {
 
 // observed returns the effects of a request, a message or a delivery, with a fault rule for the action. The result
 // includes start times, which show delays.
-func observed(t *testing.T, target string, action mockserver.FaultAction) string {
+func observed(t *testing.T, target string, action fault.Action) string {
 	t.Helper()
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	p := probe.New(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
 	defer p.Close()
 	start := time.Now()
 	p.Post("/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"]}`)
-	if f := (mockserver.Fault{Action: action}); action != "" {
+	if f := (mockserver.Fault{Action: action.Name}); action.Name != "" {
 		if target == "delivery" {
 			f.Event = "*"
 		}
-		if action == mockserver.FaultDelay {
+		if action.Needs == "delay_ms" {
 			f.Delay = time.Second
 		}
 		p.MustInject(f)

@@ -50,8 +50,9 @@ type Action struct {
 
 	RequestFields []string `json:"request_fields" doc:"the fields that the action reads only for requests; a rule for deliveries must omit them"`
 
+	Needs string `json:"-"` // a field that rules with the action must have
+
 	constant      string // name of the constant in package model
-	needs         string // a field that rules with the action must have
 	kind          targetKind
 	kindWithEvent targetKind // the targets if the rule has an event or a webhook; kind, if it must not have one
 }
@@ -96,7 +97,7 @@ var table = withTargets([]Action{ //nolint:gochecknoglobals // like a constant, 
 	},
 	{
 		Name: "delay", constant: "FaultDelay", kind: requests, kindWithEvent: deliveries,
-		Fields: []string{fieldDelay}, needs: fieldDelay,
+		Fields: []string{fieldDelay}, Needs: fieldDelay,
 		Label: "Delay", Effect: "Processes the request, or makes the delivery, after `delay_ms`.",
 	},
 	// Messages.

@@ -59,8 +59,8 @@ func check(f model.Fault) FieldErrors {
 	if !known {
 		return errs
 	}
-	if action.needs != "" && given[action.needs] == nil {
-		reject(action.needs, "is required by "+string(f.Action))
+	if action.Needs != "" && given[action.Needs] == nil {
+		reject(action.Needs, "is required by "+string(f.Action))
 	}
 	for _, c := range conditions() {
 		for _, field := range c.fields {
@@ -153,8 +153,8 @@ func keywords(s *contract.Schema) map[string]any {
 			}
 			all = append(all, object{"if": is, "then": object{"properties": omitted}})
 		}
-		if a.needs != "" {
-			all = append(all, object{"if": object{"properties": object{"action": object{"const": a.Name}}}, "then": given(a.needs)})
+		if a.Needs != "" {
+			all = append(all, object{"if": object{"properties": object{"action": object{"const": a.Name}}}, "then": given(a.Needs)})
 		}
 	}
 	for _, pair := range exclusive() {
