@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -120,7 +121,6 @@ var shownElsewhere = map[string]string{
 	"submitEmail":            "/_mock/outbox/{id}",
 	"sendTransactionalEmail": "/_mock/outbox/{id}",
 	"importContacts":         "/lists/{list_id}/contacts",
-	"scheduleCampaign":       "/campaigns/{campaign_id}",
 }
 
 // shownName contains fields that are shown under another name.
@@ -190,8 +190,8 @@ func resolve(path string, ids map[string]string) string {
 func (r route) shownAt(t *testing.T, ids map[string]string, made probe.Response) string {
 	t.Helper()
 	ids["id"] = idOf(made, "id")
-	if path := shownElsewhere[r.operation.OperationID]; path != "" {
-		return resolve(path, ids)
+	if shown := shownElsewhere[r.operation.OperationID]; shown != "" {
+		return resolve(shown, ids)
 	}
 	if r.item.Get != nil && r.method == http.MethodPatch {
 		return resolve(r.path, ids)
@@ -200,6 +200,11 @@ func (r route) shownAt(t *testing.T, ids map[string]string, made probe.Response)
 		rest, below := strings.CutPrefix(other.path, r.path+"/{")
 		if name, single := strings.CutSuffix(rest, "}"); below && single && other.method == http.MethodGet {
 			ids[name] = cmp.Or(idOf(made, name), idOf(made, "id"))
+			return resolve(other.path, ids)
+		}
+	}
+	for _, other := range routes(t) { // an action on a record, such as POST /campaigns/{campaign_id}/schedule
+		if r.item.Get == nil && other.method == http.MethodGet && other.path == path.Dir(r.path) && strings.HasSuffix(other.path, "}") {
 			return resolve(other.path, ids)
 		}
 	}
