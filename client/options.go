@@ -66,6 +66,12 @@ func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
+// withoutOptions returns a copy of ctx without the options and the response hook of the call. The source of a token
+// uses the values of one call, but several calls use the token, and the source can outlive the call.
+func withoutOptions(ctx context.Context) context.Context {
+	return WithResponseHook(context.WithValue(ctx, optionsKey{}, nil), nil)
+}
+
 func (o options) addTo(h http.Header) {
 	for name, values := range o.header {
 		if values[0] != "" {

@@ -91,6 +91,19 @@ func TestTokenSourceGetsNoCallOptions(t *testing.T) {
 	}
 }
 
+// TestTokenSourceGetsNoHook: a source can outlive the call whose context it gets, so it must not call the hook.
+func TestTokenSourceGetsNoHook(t *testing.T) {
+	other := newTestClient(t, respondWith(200, "application/json", `{"list_id":1}`))
+	c := newTestClient(t, respondWith(200, "application/json", `{"template_id":1}`), withSource(func(ctx context.Context) (Token, error) {
+		_, err := other.Lists.Get(ctx, 1)
+		return Token{Value: testToken}, err
+	}))
+	var ops []string
+	ctx := WithResponseHook(t.Context(), func(r Response) { ops = append(ops, r.Op) })
+	check.Need(c.Templates.Get(ctx, 1))(t)
+	assert.Equal(t, []string{"getTemplate"}, ops)
+}
+
 // TestWithMaxAttempts: the limit applies to each kind of operation. A create with an unknown outcome is sent only once.
 func TestWithMaxAttempts(t *testing.T) {
 	for _, status := range []int{429, 500} {

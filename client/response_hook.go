@@ -39,7 +39,8 @@ type responseKey struct{}
 //	ctx = client.WithResponseHook(ctx, func(r client.Response) { last = r })
 //
 // The function f must not block. Imports and iterators with Prefetch call f
-// concurrently.
+// concurrently. A nil f removes the hook. The hook does not apply to calls that
+// a [TokenSource] makes.
 func WithResponseHook(ctx context.Context, f func(Response)) context.Context {
 	return context.WithValue(ctx, responseKey{}, f)
 }

@@ -225,7 +225,7 @@ func (t *tokens) join(ctx context.Context, cached *cachedToken, background bool)
 		if t.running == maxSourceCalls {
 			return hangingCall()
 		}
-		t.inFlight = t.start(context.WithValue(context.WithoutCancel(ctx), optionsKey{}, nil))
+		t.inFlight = t.start(withoutOptions(context.WithoutCancel(ctx)))
 	}
 	if background {
 		t.inFlight.background = true
