@@ -42,7 +42,7 @@ func register(app core.App, cfg client.Config, publicURL string) (s *service, er
 		return nil, err
 	}
 	app.OnMailerSend().BindFunc(func(e *core.MailerEvent) error {
-		e.Mailer = s
+		e.Mailer = &service{e.App, s.room}
 		return e.Next()
 	})
 	app.OnRecordCreateExecute("orders").BindFunc(func(e *core.RecordEvent) error {
@@ -78,13 +78,17 @@ func (s *service) email(to, subject, html, text string) client.EmailSubmission {
 	}.Literal()
 }
 
-// Send implements mailer.Mailer: one email for each recipient.
+// Send implements mailer.Mailer: one email for each recipient. In a transaction of the app, it reads the
+// suppression list in this transaction, because another one would wait for its end forever.
 func (s *service) Send(m *mailer.Message) (err error) {
 	if len(m.Attachments)+len(m.InlineAttachments)+len(m.Headers) > 0 {
 		return errors.New("email: the platform supports no attachments and no headers")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // Send has no context
 	defer cancel()
+	if s.app.IsTransactional() {
+		ctx = with(ctx, s.app)
+	}
 	for _, to := range slices.Concat(m.To, m.Cc, m.Bcc) {
 		if _, failed := s.room.Send(ctx, s.email(to.Address, m.Subject, m.HTML, m.Text)); failed != nil {
 			err = errors.Join(err, fmt.Errorf("to %s: %w", to.Address, failed))
