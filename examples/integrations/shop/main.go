@@ -53,19 +53,31 @@ func newShop(ctx context.Context, db *sql.DB, cfg client.Config, url string) (ht
 	return http.NewCrossOriginProtection().Handler(http.MaxBytesHandler(mux, 1<<20)), room, nil
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+func run(ctx context.Context, addr string) error {
 	db, err := sql.Open("sqlite", "shop.db?_pragma=journal_mode(WAL)")
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
 	h, room, err := newShop(ctx, db, cfg, os.Getenv("PUBLIC_URL"))
 	if err != nil {
+		return err
+	}
+	server := http.Server{Addr: addr, Handler: h, ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute}
+	ended := make(chan error, 1)
+	go func() { ended <- server.ListenAndServe() }()
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+	}
+	return errors.Join(err, server.Shutdown(context.WithoutCancel(ctx)), room.Close(), db.Close())
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, "127.0.0.1:8080")
+	stop()
+	if err != nil {
 		log.Fatal(err)
 	}
-	server := http.Server{Addr: "127.0.0.1:8080", Handler: h, ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute}
-	go func() { log.Print(server.ListenAndServe()); stop() }()
-	<-ctx.Done()
-	log.Print(errors.Join(server.Shutdown(context.WithoutCancel(ctx)), room.Close(), db.Close()))
 }

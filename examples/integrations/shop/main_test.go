@@ -100,3 +100,17 @@ func TestKill(t *testing.T) {
 		}
 	})
 }
+
+// TestAddressInUse: if another process uses the address, the shop ends with an error.
+func TestAddressInUse(t *testing.T) {
+	platform := mockserver.Start(mockserver.Config{})
+	defer platform.Close()
+	t.Setenv("EMAILPLATFORM_BASE_URL", platform.URL())
+	t.Setenv("EMAILPLATFORM_TOKEN", platform.Token())
+	t.Chdir(t.TempDir())
+	other := httptest.NewServer(nil)
+	defer other.Close()
+	if err := run(t.Context(), other.Listener.Addr().String()); err == nil {
+		t.Error("run returned no error")
+	}
+}
