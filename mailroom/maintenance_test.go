@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -63,5 +64,18 @@ func TestReschedule(t *testing.T) {
 				return tx.Put(ctx, Item{Kind: kindPause, Key: pauseKey, Ref: pauseKey, Value: encode(pauseValue{Mode: modePaused, Failures: 1})})
 			}))
 		}
+	})
+}
+
+// TestOnceWithoutRoom: NewOnce deletes expired keys itself, because a store without a Room has no other process for it.
+func TestOnceWithoutRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := NewMemoryStore()
+		o := NewOnce(store, time.Hour)
+		for n := range 100 {
+			check.Need(o.Do(t.Context(), fmt.Sprint(n), func(context.Context) error { return nil }))(t)
+			time.Sleep(6 * time.Minute) // 10 events per hour
+		}
+		assert.LessOrEqual(t, len(store.items), 11)
 	})
 }

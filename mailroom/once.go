@@ -9,20 +9,22 @@ import (
 )
 
 // NewOnce returns a [webhook.Once] that keeps the keys of events in a store for the given
-// time. A [Room] already uses such a Once for its webhook. The function that handles an
-// event runs in the transaction that stores the event's key, so its writes in this
-// transaction happen exactly once. If the store has one writer, calls with other keys
-// wait until the function returns. NewOnce panics if the store is nil.
+// time. Each new event deletes up to two expired keys. A [Room] already uses such a Once for
+// its webhook. The function that handles an event runs in the transaction that stores the
+// event's key, so its writes in this transaction happen exactly once. If the store has one
+// writer, calls with other keys wait until the function returns. NewOnce panics if the store
+// is nil.
 func NewOnce(store Store, keep time.Duration) webhook.Once {
 	if store == nil {
 		panic("mailroom: NewOnce needs a store")
 	}
-	return &once{store: store, keep: keep}
+	return &once{store: store, keep: keep, deletes: true}
 }
 
 type once struct {
 	store   Store
 	keep    time.Duration
+	deletes bool     // no Room deletes the expired keys
 	running sync.Map // the keys that this process handles now
 }
 
@@ -35,6 +37,9 @@ func (o *once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	defer o.running.Delete(key)
 	err = o.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		isNew, err := tx.Insert(ctx, Item{Kind: kindEvent, Key: key, Due: time.Now().Add(o.keep)})
+		if err == nil && isNew && o.deletes {
+			err = deleteExpiredKeys(ctx, tx)
+		}
 		if err != nil || !isNew {
 			return err
 		}
@@ -42,4 +47,15 @@ func (o *once) Do(ctx context.Context, key string, fn func(context.Context) erro
 		return fn(ctx)
 	})
 	return ran, err
+}
+
+// deleteExpiredKeys deletes more keys than an event adds, so the number of keys is limited.
+func deleteExpiredKeys(ctx context.Context, tx Tx) error {
+	expired, err := tx.Due(ctx, kindEvent, time.Now(), 2)
+	for _, it := range expired {
+		if err == nil {
+			err = tx.Delete(ctx, kindEvent, it.Key)
+		}
+	}
+	return err
 }

@@ -71,7 +71,7 @@ func (r *Room) ensureWebhook(ctx context.Context) error {
 		return err
 	}
 	opts := r.opts.Webhook
-	opts.Once = NewOnce(r.store, eventRetention)
+	opts.Once = &once{store: r.store, keep: eventRetention} // cleanUp deletes the expired keys
 	r.webhookHandler = webhook.NewHandler(verifier, r.Handle, opts)
 	return nil
 }
