@@ -33,7 +33,7 @@ Without -url it prints what it would send.
 
 `
 
-type triggering struct {
+type triggerCommand struct {
 	event, variant string
 	url            *url.URL // nil prints the event
 	secret         webhook.Secret
@@ -65,7 +65,7 @@ func trigger(ctx context.Context, args []string, out io.Writer) error {
 	return t.send(ctx, out, body)
 }
 
-func parseTrigger(args []string, out io.Writer) (t triggering, err error) {
+func parseTrigger(args []string, out io.Writer) (t triggerCommand, err error) {
 	flags := newFlags("mockserver trigger", triggerUsage, out)
 	flags.StringVar(&t.variant, "variant", "", "`variant` of the event, or the beginning of its name; see -list")
 	flags.Func("set", "`path=value` to change, such as data.bounce.category=bounce_mb; a value that is not JSON is a string; may be repeated",
@@ -106,7 +106,7 @@ func listSamples(out io.Writer, samples []mockserver.Sample) error {
 	return table.Flush()
 }
 
-func (t triggering) body(samples []mockserver.Sample) ([]byte, error) {
+func (t triggerCommand) body(samples []mockserver.Sample) ([]byte, error) {
 	sample, err := find(samples, t.event, t.variant)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample
 	return *found, nil
 }
 
-func (t triggering) print(out io.Writer, body []byte) error {
+func (t triggerCommand) print(out io.Writer, body []byte) error {
 	if t.secret != (webhook.Secret{}) {
 		signature, err := webhook.Sign(t.secret, body)
 		if err != nil {
@@ -159,7 +159,7 @@ func (t triggering) print(out io.Writer, body []byte) error {
 }
 
 // send makes one attempt. Any response except 2xx is an error.
-func (t triggering) send(ctx context.Context, out io.Writer, body []byte) error {
+func (t triggerCommand) send(ctx context.Context, out io.Writer, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, delivery.DefaultTimeout)
 	defer cancel()
 	req, err := webhook.NewRequest(ctx, t.url.String(), t.secret, body)

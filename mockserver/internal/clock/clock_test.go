@@ -22,14 +22,14 @@ func newClock(o Options) *Clock {
 	return New(o)
 }
 
-// rung records which alarms ran, and when.
-type rung struct {
+// alarmRecorder records which alarms ran, and when.
+type alarmRecorder struct {
 	mu    sync.Mutex
 	names []string
 	at    []time.Time
 }
 
-func (r *rung) alarm(c *Clock, at time.Time, what string) *Alarm {
+func (r *alarmRecorder) alarm(c *Clock, at time.Time, what string) *Alarm {
 	return c.At(at, what, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -37,7 +37,7 @@ func (r *rung) alarm(c *Clock, at time.Time, what string) *Alarm {
 	})
 }
 
-func (r *rung) want(t *testing.T, names ...string) {
+func (r *alarmRecorder) want(t *testing.T, names ...string) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,7 +46,7 @@ func (r *rung) want(t *testing.T, names ...string) {
 
 func TestAlarms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, r := newClock(Options{}), &rung{}
+		c, r := newClock(Options{}), &alarmRecorder{}
 		start := time.Now()
 		r.alarm(c, start.Add(2*time.Hour), "second")
 		r.alarm(c, start.Add(time.Hour), "first")
@@ -70,7 +70,7 @@ func TestAlarms(t *testing.T) {
 func TestFrozen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		day := time.Date(2026, 2, 28, 12, 0, 0, 0, time.UTC)
-		c, r := newClock(Options{Start: day, Frozen: true}), &rung{}
+		c, r := newClock(Options{Start: day, Frozen: true}), &alarmRecorder{}
 		r.alarm(c, day.Add(time.Minute), "a minute")
 		r.alarm(c, day.Add(time.Hour), "an hour")
 		time.Sleep(24 * time.Hour)
@@ -110,7 +110,7 @@ func TestDueAlarmIsWork(t *testing.T) {
 
 func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, r := newClock(Options{}), &rung{}
+		c, r := newClock(Options{}), &alarmRecorder{}
 		start := c.Now()
 		r.alarm(c, start.Add(time.Hour), "an hour")
 		h, err := c.Hold(t.Context())

@@ -17,8 +17,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// acted is the response of POST /_mock/outbox/actions.
-type acted struct {
+// actionsResponse is the response of POST /_mock/outbox/actions.
+type actionsResponse struct {
 	IDs    []string
 	Failed int
 	Error  string
@@ -28,7 +28,7 @@ type acted struct {
 	}
 }
 
-func act(p probe.Probe, query, body string) (out acted) {
+func act(p probe.Probe, query, body string) (out actionsResponse) {
 	p.Helper()
 	require.NoError(p, json.Unmarshal([]byte(p.Post("/_mock/outbox/actions"+query, body).OK().Body), &out))
 	return out

@@ -27,18 +27,18 @@ import (
 
 func TestMain(m *testing.M) { probe.Main(m) }
 
-// controlled is a server with a webhook and a list. One email was sent to a contact of the list.
-type controlled struct {
+// controlFixture is a server with a webhook and a list. One email was sent to a contact of the list.
+type controlFixture struct {
 	probe.Probe
 	list, contact, email, hook string
 }
 
-func newControlled(t *testing.T) controlled {
+func newControlled(t *testing.T) controlFixture {
 	receiver := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	p := probe.New(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{
 		"app.test": receiver, "127.0.0.1:9000": receiver,
 	}})
-	c := controlled{Probe: p}
+	c := controlFixture{Probe: p}
 	c.hook = p.Post("/webhooks", `{"url":"http://app.test/hook","events":["Email.Bounced","Email.Opened"]}`).OK().Text("webhook_id")
 	c.list = p.List()
 	c.contact = p.Contact(c.list, "ada@example.org")
@@ -47,7 +47,7 @@ func newControlled(t *testing.T) controlled {
 }
 
 // ids returns the ids of a list route.
-func (c controlled) ids(path string) string {
+func (c controlFixture) ids(path string) string {
 	c.Helper()
 	return strings.Join(c.Get(path).Column("id"), " ")
 }

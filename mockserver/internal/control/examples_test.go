@@ -47,7 +47,7 @@ func TestManualExamples(t *testing.T) {
 }
 
 // filled replaces placeholders such as $ID.
-func (c controlled) filled(text string) string {
+func (c controlFixture) filled(text string) string {
 	c.Helper()
 	if text == "@snapshot.json" {
 		return c.Get("/_mock/state").OK().Body
@@ -73,7 +73,7 @@ func (c controlled) filled(text string) string {
 }
 
 // makes calls a control route and validates the response.
-func (c controlled) makes(doc *openapi3.T, method, path, body string) {
+func (c controlFixture) makes(doc *openapi3.T, method, path, body string) {
 	c.Helper()
 	req := rawhttp.NewRequest(c, method, c.URL()+"/_mock/"+path, "", body)
 	res, err := c.HTTPClient().Do(req) // not exchange, because a stream does not end

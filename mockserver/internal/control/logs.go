@@ -120,18 +120,18 @@ type signatureBody struct {
 	Signature    string               `json:"signature,omitzero" doc:"the signature in the header of the delivery"`
 }
 
-type verdict struct {
+type signatureVerdict struct {
 	Valid  bool   `json:"valid" doc:"whether the signature is valid"`
 	Reason string `json:"reason" doc:"the reason why the signature is invalid, in one line; empty if the signature is valid"`
 }
 
-func verify(_ *request, in signatureBody) (verdict, error) {
+func verify(_ *request, in signatureBody) (signatureVerdict, error) {
 	secret, err := webhook.ParseSecret(in.Secret, string(in.HashFunction))
 	if err != nil {
-		return verdict{Reason: strings.TrimPrefix(err.Error(), "webhook: ")}, nil
+		return signatureVerdict{Reason: strings.TrimPrefix(err.Error(), "webhook: ")}, nil
 	}
 	reason := signature.Diagnose(secret, []byte(in.Body), in.Signature)
-	return verdict{reason == "", reason}, nil
+	return signatureVerdict{reason == "", reason}, nil
 }
 
 func (c *Control) deliveries() listing[delivery.Stored, delivery.Summary] {

@@ -56,7 +56,7 @@ var types = sync.OnceValue(func() schema.Types {
 	}, Own: map[reflect.Type]contract.Schema{
 		reflect.TypeFor[clock.Milliseconds]():     {Kind: contract.Number},
 		reflect.TypeFor[platform.ContactCounts](): platform.ContactCountsSchema(),
-		reflect.TypeFor[word]():                   {OneOf: []*contract.Schema{{Kind: contract.String}, {Kind: contract.Integer, Min: math.MinInt64}}},
+		reflect.TypeFor[stringOrInt]():            {OneOf: []*contract.Schema{{Kind: contract.String}, {Kind: contract.Integer, Min: math.MinInt64}}},
 	}}
 })
 

@@ -29,26 +29,26 @@ type waitBody struct {
 // waitFilters contains the filters for all kinds of records. A request can use only the
 // filters of its kind.
 type waitFilters struct {
-	AccountID *int64  `json:"account_id,omitzero" min:"1" doc:"the account; the default is all accounts"`
-	Search    *string `json:"search,omitzero" doc:"words that the records must contain, separated by spaces; only valid in a wait for records"`
-	To        *string `json:"to,omitzero" doc:"the address of the recipient; only for messages"`
-	Status    *word   `json:"status,omitzero" doc:"the status of the message, or the HTTP status of the response; only for messages and requests"`
-	SentBy    *string `json:"sent_by,omitzero" doc:"the sending type; only for messages"`
-	State     *string `json:"state,omitzero" doc:"the state of the delivery; only for deliveries"`
-	Event     *string `json:"event,omitzero" doc:"the name of the event; only for events and deliveries"`
-	WebhookID *string `json:"webhook_id,omitzero" doc:"the id of the webhook; only for deliveries"`
-	MessageID *string `json:"message_id,omitzero" doc:"the id of the related message; only for events"`
-	Operation *string `json:"operation,omitzero" doc:"the operationId; only for requests"`
-	Method    *string `json:"method,omitzero" doc:"the HTTP method; only for requests"`
+	AccountID *int64       `json:"account_id,omitzero" min:"1" doc:"the account; the default is all accounts"`
+	Search    *string      `json:"search,omitzero" doc:"words that the records must contain, separated by spaces; only valid in a wait for records"`
+	To        *string      `json:"to,omitzero" doc:"the address of the recipient; only for messages"`
+	Status    *stringOrInt `json:"status,omitzero" doc:"the status of the message, or the HTTP status of the response; only for messages and requests"`
+	SentBy    *string      `json:"sent_by,omitzero" doc:"the sending type; only for messages"`
+	State     *string      `json:"state,omitzero" doc:"the state of the delivery; only for deliveries"`
+	Event     *string      `json:"event,omitzero" doc:"the name of the event; only for events and deliveries"`
+	WebhookID *string      `json:"webhook_id,omitzero" doc:"the id of the webhook; only for deliveries"`
+	MessageID *string      `json:"message_id,omitzero" doc:"the id of the related message; only for events"`
+	Operation *string      `json:"operation,omitzero" doc:"the operationId; only for requests"`
+	Method    *string      `json:"method,omitzero" doc:"the HTTP method; only for requests"`
 }
 
-// word is a JSON string or a JSON integer, such as the status 404.
-type word string
+// stringOrInt is a JSON string or a JSON integer, such as the status 404.
+type stringOrInt string
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (w *word) UnmarshalJSON(b []byte) error {
+func (w *stringOrInt) UnmarshalJSON(b []byte) error {
 	if n, err := strconv.ParseInt(string(b), 10, 64); err == nil {
-		*w = word(strconv.FormatInt(n, 10))
+		*w = stringOrInt(strconv.FormatInt(n, 10))
 		return nil
 	}
 	return json.Unmarshal(b, (*string)(w))

@@ -202,22 +202,22 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// dice performs random operations.
-type dice struct {
+// randomOperations performs random operations.
+type randomOperations struct {
 	probe.Probe
 
 	random *rand.Rand
 	emails []string
 }
 
-func (d *dice) one(of []string) string {
+func (d *randomOperations) one(of []string) string {
 	if len(of) == 0 {
 		return "none"
 	}
 	return of[d.random.IntN(len(of))]
 }
 
-func (d *dice) ids(path, member string) (out []string) {
+func (d *randomOperations) ids(path, member string) (out []string) {
 	items, _ := d.Get(path).Field("data").([]any)
 	for _, item := range items {
 		out = append(out, fmt.Sprint(item.(map[string]any)[member]))
@@ -225,17 +225,19 @@ func (d *dice) ids(path, member string) (out []string) {
 	return out
 }
 
-func (d *dice) list() string { return "/lists/" + d.one(d.ids("/lists", "list_id")) }
+func (d *randomOperations) list() string { return "/lists/" + d.one(d.ids("/lists", "list_id")) }
 
-func (d *dice) contact() string {
+func (d *randomOperations) contact() string {
 	list := d.list()
 	return list + "/contacts/" + d.one(d.ids(list+"/contacts", "id"))
 }
 
-func (d *dice) address() string { return fmt.Sprintf("user%d@example.org", d.random.IntN(40)) }
+func (d *randomOperations) address() string {
+	return fmt.Sprintf("user%d@example.org", d.random.IntN(40))
+}
 
 // act performs one operation, which may fail.
-func (d *dice) act() {
+func (d *randomOperations) act() {
 	const sender = `"sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}`
 	email := d.one(d.emails)
 	acts := []func(){
@@ -293,7 +295,7 @@ func TestRevision(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := probe.New(t, mockserver.Config{SkipValidation: true, Targets: lingering()})
-				d := &dice{Probe: p, random: rand.New(rand.NewPCG(seed, 0))}
+				d := &randomOperations{Probe: p, random: rand.New(rand.NewPCG(seed, 0))}
 				_, err := p.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: 503, AfterProcessing: true, Probability: 0.2})
 				require.NoError(t, err)
 				p.Get("/lists") // adds the account
@@ -353,7 +355,7 @@ func TestSnapshotConcurrentChanges(t *testing.T) {
 	done := make(chan struct{})
 	var busy sync.WaitGroup
 	for i := range 3 {
-		d := &dice{Probe: p, random: rand.New(rand.NewPCG(uint64(i), 1))}
+		d := &randomOperations{Probe: p, random: rand.New(rand.NewPCG(uint64(i), 1))}
 		busy.Go(func() {
 			for range 80 {
 				d.act()

@@ -62,7 +62,7 @@ func (g *Gateway) respond(o *contract.Operation, w http.ResponseWriter, r *http.
 		write(w)
 		return
 	}
-	response := &copied{ResponseWriter: w}
+	response := &copyingWriter{ResponseWriter: w}
 	write(response)
 	if err := o.ValidateResponse(r, response.status, w.Header(), response.body.Bytes()); err != nil {
 		g.options.OnViolation(err)
@@ -154,8 +154,8 @@ func (c *call) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 // Begun reports whether the response has begun.
 func (c *call) Begun() bool { return c.Status != 0 }
 
-// copied is a writer that copies the response, which must be validated.
-type copied struct {
+// copyingWriter is a writer that copies the response, which must be validated.
+type copyingWriter struct {
 	http.ResponseWriter
 
 	status int
@@ -163,7 +163,7 @@ type copied struct {
 }
 
 // WriteHeader implements [http.ResponseWriter].
-func (c *copied) WriteHeader(status int) {
+func (c *copyingWriter) WriteHeader(status int) {
 	if !c.Begun() {
 		c.status = status
 	}
@@ -171,7 +171,7 @@ func (c *copied) WriteHeader(status int) {
 }
 
 // Write implements [http.ResponseWriter].
-func (c *copied) Write(b []byte) (int, error) {
+func (c *copyingWriter) Write(b []byte) (int, error) {
 	if !c.Begun() {
 		c.status = http.StatusOK
 	}
@@ -180,4 +180,4 @@ func (c *copied) Write(b []byte) (int, error) {
 }
 
 // Begun reports whether the response has begun.
-func (c *copied) Begun() bool { return c.status != 0 }
+func (c *copyingWriter) Begun() bool { return c.status != 0 }

@@ -162,10 +162,10 @@ func TestHandlerTransportCancelDuringBody(t *testing.T) {
 	})
 }
 
-// lateWatch is a context whose Done returns only after all other goroutines are blocked.
-type lateWatch struct{ context.Context }
+// lateDone is a context whose Done returns only after all other goroutines are blocked.
+type lateDone struct{ context.Context }
 
-func (c lateWatch) Done() <-chan struct{} {
+func (c lateDone) Done() <-chan struct{} {
 	synctest.Wait()
 	return c.Context.Done()
 }
@@ -175,7 +175,7 @@ func TestCanceledAndAborted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 100 { // select chooses a ready case at random
 			ctx, cancel := context.WithCancel(t.Context())
-			_, err := get(lateWatch{ctx}, t, func(http.ResponseWriter, *http.Request) {
+			_, err := get(lateDone{ctx}, t, func(http.ResponseWriter, *http.Request) {
 				cancel()
 				panic(http.ErrAbortHandler)
 			})

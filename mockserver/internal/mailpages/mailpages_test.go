@@ -114,7 +114,7 @@ func TestInvalidLinks(t *testing.T) {
 func TestLinksWhenListeningOnAllAddresses(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	srv := mockserver.StartOn(everywhere{listener}, mockserver.Config{})
+	srv := mockserver.StartOn(unspecifiedAddress{listener}, mockserver.Config{})
 	defer srv.Close()
 	p := probe.Of(t, srv)
 	p.Post(p.List()+"/contacts?send_double_opt_in=true", `{"email":"ada@example.org"}`).OK()
@@ -123,7 +123,7 @@ func TestLinksWhenListeningOnAllAddresses(t *testing.T) {
 	}
 }
 
-// everywhere is a listener that reports the unspecified address.
-type everywhere struct{ net.Listener }
+// unspecifiedAddress is a listener that reports the unspecified address.
+type unspecifiedAddress struct{ net.Listener }
 
-func (everywhere) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv6unspecified, Port: 8026} }
+func (unspecifiedAddress) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv6unspecified, Port: 8026} }

@@ -82,7 +82,7 @@ type account struct {
 
 	// contactsByAddress contains the contact that was added last, by address in lower case.
 	// Entries are never removed, because even a deleted contact stays on its list.
-	contactsByAddress map[string]contactPlace
+	contactsByAddress map[string]contactLocation
 }
 
 func newAccount(id int64) *account {
@@ -92,12 +92,12 @@ func newAccount(id int64) *account {
 		lookups: map[int64]*lookupState{},
 		counts:  newAccountCounts(),
 
-		contactsByAddress: map[string]contactPlace{},
+		contactsByAddress: map[string]contactLocation{},
 	}
 }
 
-// contactPlace identifies a contact of an account.
-type contactPlace struct {
+// contactLocation identifies a contact of an account.
+type contactLocation struct {
 	listID int64
 	slot   uint32
 }
@@ -105,7 +105,7 @@ type contactPlace struct {
 // indexContact updates contactsByAddress after a contact was added to a list.
 func (a *account) indexContact(l *list, c *contact) {
 	if _, last := a.contactAt(c.Email); last == nil || last.Added < c.Added {
-		a.contactsByAddress[strings.ToLower(c.Email)] = contactPlace{l.ListID, c.slot}
+		a.contactsByAddress[strings.ToLower(c.Email)] = contactLocation{l.ListID, c.slot}
 	}
 }
 

@@ -72,10 +72,10 @@ func (p *Platform) change(act func(t *tx) error) error {
 	return err
 }
 
-func read(r io.Reader) (*state, restoring, error) {
+func read(r io.Reader) (*state, restorer, error) {
 	in, err := readState(r)
 	if err != nil {
-		return nil, restoring{}, err
+		return nil, restorer{}, err
 	}
 	restored, err := in.records()
 	return in, restored, err
@@ -103,15 +103,15 @@ var errNoContent = errors.New("content does not exist")
 // maxLastID is the largest id that every JSON parser represents exactly.
 const maxLastID int64 = 1<<53 - 1
 
-// restoring builds records from a state.
-type restoring struct {
+// restorer builds records from a state.
+type restorer struct {
 	records
 
 	lists  map[int64]*list
 	owners map[int64]int64 // accounts of the records, by id
 }
 
-func (s *state) records() (r restoring, err error) {
+func (s *state) records() (r restorer, err error) {
 	if s.LastID < 0 || s.LastID > maxLastID {
 		return r, fmt.Errorf("last_id must be 0 to %d, got %d", maxLastID, s.LastID)
 	}
@@ -120,7 +120,7 @@ func (s *state) records() (r restoring, err error) {
 			return r, err
 		}
 	}
-	r = restoring{newRecords(), map[int64]*list{}, map[int64]int64{}}
+	r = restorer{newRecords(), map[int64]*list{}, map[int64]int64{}}
 	r.lastID = s.LastID
 	for _, step := range []func() error{
 		func() error { return each("accounts", s.Accounts, r.restoreAccount) },
@@ -149,7 +149,7 @@ func each[T any](kind string, all []T, restore func(*T) error) error {
 	return nil
 }
 
-func (r *restoring) claimID(id, account int64) error {
+func (r *restorer) claimID(id, account int64) error {
 	if id <= 0 || id > r.lastID || r.owners[id] != 0 {
 		return fmt.Errorf("id %d must be unique, and at most last_id", id)
 	}
@@ -157,7 +157,7 @@ func (r *restoring) claimID(id, account int64) error {
 	return nil
 }
 
-func (r *restoring) restoreAccount(in *accountState) error {
+func (r *restorer) restoreAccount(in *accountState) error {
 	if in.ID == 0 || r.accounts[in.ID] != nil {
 		return fmt.Errorf("account_id %d must be unique, and not 0", in.ID)
 	}
@@ -226,7 +226,7 @@ func (a *account) checkHook(h *delivery.Webhook) error {
 	return checkSecret(h.Secret, h.Hash)
 }
 
-func (r *restoring) restoreContact(c *contactState) error {
+func (r *restorer) restoreContact(c *contactState) error {
 	l := r.lists[c.ListID]
 	if l == nil {
 		return fmt.Errorf("list_id %d does not exist", c.ListID)
@@ -243,7 +243,7 @@ func (r *restoring) restoreContact(c *contactState) error {
 
 // buildIndexes builds the indexes of an account and checks its campaigns. The account's
 // contacts must already be restored.
-func (r *restoring) buildIndexes(in *accountState) error {
+func (r *restorer) buildIndexes(in *accountState) error {
 	a := r.accounts[in.ID]
 	for l := range a.Lists.all() {
 		for c := range l.contacts.all.All() {
@@ -264,7 +264,7 @@ func (r *restoring) buildIndexes(in *accountState) error {
 	})
 }
 
-func (r *restoring) restoreMessage(in *messageState, contents []api.MessageContent) error {
+func (r *restorer) restoreMessage(in *messageState, contents []api.MessageContent) error {
 	m, a := &in.message, r.accounts[in.AccountID]
 	switch {
 	case m.ID == "" || r.message(m.ID) != nil:
@@ -313,7 +313,7 @@ func (a *account) checkOrigin(m *message) error {
 
 // ResetAccount deletes the resources, messages, events and deliveries of an account. It
 // does not change other accounts or the sequence of ids.
-func (p *Platform) ResetAccount(id int64) error { return p.replaceAccount(newAccount(id), restoring{}) }
+func (p *Platform) ResetAccount(id int64) error { return p.replaceAccount(newAccount(id), restorer{}) }
 
 // RestoreAccount deletes the same records as ResetAccount, and then adds the account's
 // resources from a snapshot. If another account uses the id of one of these resources,
@@ -332,7 +332,7 @@ func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
 }
 
 // replaceAccount replaces an account with one of the restored accounts or an empty account.
-func (p *Platform) replaceAccount(with *account, from restoring) error {
+func (p *Platform) replaceAccount(with *account, from restorer) error {
 	return p.change(func(t *tx) error {
 		others := records{lastID: p.lastID, accounts: maps.Clone(p.accounts)}
 		delete(others.accounts, with.ID)

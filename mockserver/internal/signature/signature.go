@@ -264,7 +264,7 @@ func reencoded(body []byte) iter.Seq[[]byte] {
 			if !layouts(text, yield) {
 				return
 			}
-			for _, e := range []escapes{{}, {ascii: true}, {slashes: true}, {ascii: true, slashes: true}} {
+			for _, e := range []jsonEscapes{{}, {ascii: true}, {slashes: true}, {ascii: true, slashes: true}} {
 				if !layouts(jsonString.ReplaceAllFunc(text, e.write), yield) {
 					return
 				}
@@ -298,10 +298,10 @@ func nesting(text []byte) (deepest int) {
 // escapes describes the characters that an encoder escapes. JavaScript escapes only the
 // characters that JSON requires, Python also escapes non-ASCII characters, and PHP can
 // also escape slashes.
-type escapes struct{ ascii, slashes bool }
+type jsonEscapes struct{ ascii, slashes bool }
 
 // write replaces the escapes in a JSON string with the escapes of the encoder.
-func (e escapes) write(quoted []byte) []byte {
+func (e jsonEscapes) write(quoted []byte) []byte {
 	var value string
 	var plain bytes.Buffer
 	encoder := json.NewEncoder(&plain)
