@@ -44,7 +44,8 @@
 //   - An [Error] contains the token if you pass the token as an id.
 //   - Package fmt prints the token if a [Config] or a [Token] is in an unexported field,
 //     because fmt does not call the methods of unexported fields. Give your type a
-//     Format or String method, or store a [Client] instead.
+//     Format or String method, or store a [Client] instead. For the same reason, fmt prints
+//     the body of a [Response] in an unexported field, which may contain a webhook's secret.
 //   - Package fmt prints the token for the verb %p, which go vet reports.
 //
 // # Errors

@@ -11,7 +11,8 @@ import (
 
 // Response is a raw response from the platform, including headers and unknown fields.
 // The body may contain the secret of a webhook, so a printed or logged Response omits
-// it.
+// it, unless the Response is in an unexported field (see "Authentication" in the package
+// documentation).
 type Response struct {
 	Op         string        // operation, such as "getEmail"
 	Attempt    int           // number of the attempt, from 1
