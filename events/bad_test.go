@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
 )
@@ -43,16 +44,15 @@ func TestParseErrors(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			ev, err := events.Parse([]byte(row.body))
 			var pe *events.ParseError
-			if ev != nil || !errors.As(err, &pe) {
-				t.Fatalf("%v, %v; want only a ParseError", ev, err)
-			}
-			if pe.Path != row.path || pe.Want != row.want || pe.Offset != row.offset {
-				t.Errorf("got %q, %q, %d; want %q, %q, %d", pe.Path, pe.Want, pe.Offset, row.path, row.want, row.offset)
-			}
-			if text := err.Error(); !strings.HasPrefix(text, "events: ") || !strings.Contains(text, "expected "+row.want) ||
-				!strings.Contains(text, row.path) {
-				t.Error(text)
-			}
+			require.Nil(t, ev)
+			require.ErrorAs(t, err, &pe)
+			assert.Equal(t, row.path, pe.Path)
+			assert.Equal(t, row.want, pe.Want)
+			assert.Equal(t, row.offset, pe.Offset)
+			text := err.Error()
+			assert.True(t, strings.HasPrefix(text, "events: "))
+			assert.Contains(t, text, "expected "+row.want)
+			assert.Contains(t, text, row.path)
 			assert.Equal(t, row.event, pe.Event != nil, "the event is %v", pe.Event)
 			if pe.Event != nil {
 				sameJSON(t, pe.Event.Raw(), []byte(row.body))
@@ -94,12 +94,13 @@ func TestEnvelopeTypeMismatch(t *testing.T) {
 				pe.Event != nil {
 				t.Errorf("mismatch is %+v, want %q at %s", ev.Mismatch(), row.want, row.path)
 			}
-			if d, ok := ev.Data.(*events.EmailErrored); !ok || d.Error != "internal error; x" {
-				t.Errorf("data is %+v, want EmailErrored with its error text", ev.Data)
-			}
-			if ev.ID != "" || ev.AccountID != 0 || ev.IP != "" || !ev.Time.IsZero() {
-				t.Errorf("%+v; want an empty envelope", ev)
-			}
+			d, ok := ev.Data.(*events.EmailErrored)
+			require.True(t, ok)
+			assert.Equal(t, "internal error; x", d.Error)
+			assert.Empty(t, ev.ID)
+			assert.Zero(t, ev.AccountID)
+			assert.Empty(t, ev.IP)
+			assert.True(t, ev.Time.IsZero())
 			assert.Equal(t, body, string(marshal(t, ev)), "written as")
 			ev.Data.(*events.EmailErrored).Error = "y"
 			sameJSON(t, marshal(t, ev), []byte(before+row.value+`,"data":{"error":"y"},"new":1}`))
@@ -121,9 +122,10 @@ func TestNumericAndStringIDs(t *testing.T) {
 		{`{"event":"x","user":{"id":-0,"email":null,"account_id":"0"}}`, "", 0, user(0, 0)},
 	} {
 		ev := mustParse(t, []byte(row.body))
-		if ev.ID != row.id || ev.AccountID != row.account || ev.User != row.user || ev.Mismatch() != nil {
-			t.Errorf("%s: %+v, %v; want the ids and no mismatch", row.body, ev, ev.Mismatch())
-		}
+		assert.Equal(t, row.id, ev.ID, row.body)
+		assert.Equal(t, row.account, ev.AccountID, row.body)
+		assert.Equal(t, row.user, ev.User, row.body)
+		assert.NoError(t, ev.Mismatch(), row.body)
 		assert.Equal(t, row.body, string(marshal(t, ev)), "written as")
 		ev.User.Email = events.Value("a@b.c")
 		sameJSON(t, marshal(t, ev), []byte(strings.Replace(row.body, `"email":null`, `"email":"a@b.c"`, 1)))
@@ -215,18 +217,15 @@ func TestDataTypeMismatch(t *testing.T) {
 					t.Fatalf("data is %+v, want Unknown", ev.Data)
 				}
 				var pe *events.ParseError
-				if !errors.As(d.Err, &pe) || pe.Path != row.path || pe.Want != row.want {
-					t.Errorf("error is %v, want %q at %s", d.Err, row.want, row.path)
-				}
-				if string(d.Raw) != row.data || string(ev.RawData()) != row.data {
-					t.Errorf("raw data is %s, %s, want %s", d.Raw, ev.RawData(), row.data)
-				}
-				if ev.Recipient() != row.recipient || (d.Partial == nil) != (row.path == "data") {
-					t.Errorf("recipient %q, partial %+v, want %q", ev.Recipient(), d.Partial, row.recipient)
-				}
-				if ev.ID != "1" || string(marshal(t, ev)) != body {
-					t.Errorf("%s, want %s", marshal(t, ev), body)
-				}
+				require.ErrorAs(t, d.Err, &pe)
+				assert.Equal(t, row.path, pe.Path)
+				assert.Equal(t, row.want, pe.Want)
+				assert.Equal(t, row.data, string(d.Raw))
+				assert.Equal(t, row.data, string(ev.RawData()))
+				assert.Equal(t, row.recipient, ev.Recipient())
+				assert.Equal(t, row.path == "data", d.Partial == nil)
+				assert.Equal(t, "1", ev.ID)
+				assert.Equal(t, body, string(marshal(t, ev)))
 			})
 		}
 	}
@@ -237,9 +236,11 @@ func TestMissingData(t *testing.T) {
 		"Email.Error": "events: data: expected an object at offset 0", "New.Event": "<nil>",
 	} {
 		ev := mustParse(t, []byte(`{"event":"`+name+`"}`))
-		if d, ok := ev.Data.(*events.Unknown); !ok || d.Raw != nil || fmt.Sprint(d.Err) != want || ev.RawData() != nil {
-			t.Errorf("%s: %+v, want Unknown with the error %s", name, ev.Data, want)
-		}
+		d, ok := ev.Data.(*events.Unknown)
+		require.True(t, ok, "%s", name)
+		assert.Nil(t, d.Raw, "%s", name)
+		assert.Equal(t, want, fmt.Sprint(d.Err), "%s", name)
+		assert.Nil(t, ev.RawData(), "%s", name)
 	}
 }
 
@@ -275,9 +276,9 @@ func TestDuplicateAndReorderedFields(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			ev := mustParse(t, []byte(row.body))
 			d, ok := ev.Data.(*events.SuppressedEmailAdded)
-			if !ok || ev.Recipient() != row.recipient || d.SuppressedEmail.Email != row.recipient {
-				t.Errorf("%+v, want the recipient %q", ev.Data, row.recipient)
-			}
+			require.True(t, ok)
+			assert.Equal(t, row.recipient, ev.Recipient())
+			assert.Equal(t, row.recipient, d.SuppressedEmail.Email)
 			sameJSON(t, marshal(t, ev), []byte(row.body))
 		})
 	}
@@ -333,9 +334,8 @@ func TestErrorsOmitContent(t *testing.T) {
 		if err == nil {
 			err = ev.Mismatch()
 		}
-		if err == nil || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%v, want an error without the body", err)
-		}
+		require.Error(t, err)
+		assert.NotContains(t, err.Error(), "hunter2")
 	}
 }
 
@@ -344,9 +344,8 @@ func TestEventIsIndependentOfBody(t *testing.T) {
 	ev := mustParse(t, body)
 	want := marshal(t, ev)
 	clear(body)
-	if string(marshal(t, ev)) != string(want) || ev.Recipient() != "ada@example.org" {
-		t.Error("the event changed")
-	}
+	assert.Equal(t, string(want), string(marshal(t, ev)))
+	assert.Equal(t, "ada@example.org", ev.Recipient())
 	clear(ev.Raw())
 	clear(ev.RawData())
 	assert.Equal(t, string(want), string(marshal(t, ev)), "a change to the result of Raw changes the event")

@@ -264,9 +264,10 @@ func TestIDs(t *testing.T) {
 		t.Run(row.json, func(t *testing.T) {
 			var back events.ID
 			err := json.Unmarshal([]byte(row.json), &back)
-			if got := string(marshal(t, row.id)); got != row.json || err != nil || !reflect.DeepEqual(back, row.id) {
-				t.Errorf("written as %s, read as %#v, %v; want %#v", got, back, err, row.id)
-			}
+			got := string(marshal(t, row.id))
+			assert.Equal(t, row.json, got)
+			require.NoError(t, err)
+			assert.Equal(t, row.id, back)
 			n, fits := row.id.Int64()
 			if row.id.String() != row.text || fits != row.fits || fits && n != row.number || row.id.IsZero() != (row.json == "null") {
 				t.Errorf("%q, %d, %v, zero: %v; want %+v", row.id.String(), n, fits, row.id.IsZero(), row)
@@ -282,18 +283,16 @@ func TestIDs(t *testing.T) {
 		{events.ID{}, events.ID{}, true},
 		{events.ID{}, events.StringID(""), false},
 	} {
-		if pair.a.Equal(pair.b) != pair.equal || pair.b.Equal(pair.a) != pair.equal {
-			t.Errorf("%#v and %#v: want %v", pair.a, pair.b, pair.equal)
-		}
+		assert.Equal(t, pair.equal, pair.a.Equal(pair.b), "%+v", pair)
+		assert.Equal(t, pair.equal, pair.b.Equal(pair.a), "%+v", pair)
 	}
 	if reflect.TypeFor[events.ID]().Comparable() {
 		t.Error("IDs can be compared with ==")
 	}
 	var id events.ID
-	if err := json.Unmarshal([]byte(`123456789012345678901234567890`), &id); err != nil ||
-		id.String() != "123456789012345678901234567890" {
-		t.Errorf("%v, %v; want all digits", id, err)
-	}
+	err := json.Unmarshal([]byte(`123456789012345678901234567890`), &id)
+	require.NoError(t, err)
+	assert.Equal(t, "123456789012345678901234567890", id.String())
 }
 
 // TestUnmarshalJSON: a variable does not change if its new value cannot be read. TestExampleDeliveries
@@ -333,9 +332,10 @@ func TestUnmarshalJSON(t *testing.T) {
 // TestZeroTimes: the Unix time 0 is the zero time.
 func TestZeroTimes(t *testing.T) {
 	ev := mustParse(t, []byte(`{"event":"Email.Error","created_on":0,"data":{"event_time":0}}`))
-	if d, ok := ev.Data.(*events.EmailErrored); !ok || !d.EventTime.IsZero() || !ev.Time.IsZero() {
-		t.Errorf("%+v; want zero times", ev)
-	}
+	d, ok := ev.Data.(*events.EmailErrored)
+	require.True(t, ok)
+	assert.True(t, d.EventTime.IsZero())
+	assert.True(t, ev.Time.IsZero())
 }
 
 // TestInvalidUTF8: as in encoding/json, invalid bytes become U+FFFD.
@@ -343,7 +343,8 @@ func TestInvalidUTF8(t *testing.T) {
 	ev := events.Event{ID: "\xff", Name: events.NameEmailError, Data: &events.EmailErrored{Error: "<\xff\xfe>"}}
 	again := mustParse(t, marshal(t, ev))
 	d, ok := again.Data.(*events.EmailErrored)
-	if !ok || again.ID != "\ufffd" || d.Error != "<\ufffd\ufffd>" || !utf8.Valid(again.Raw()) {
-		t.Errorf("%+v, %+v; want replacement characters", again, again.Data)
-	}
+	require.True(t, ok)
+	assert.Equal(t, "\ufffd", again.ID)
+	assert.Equal(t, "<\ufffd\ufffd>", d.Error)
+	assert.True(t, utf8.Valid(again.Raw()))
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -98,9 +97,9 @@ func TestConcurrentReads(t *testing.T) {
 		for range 4 {
 			all.Go(func() {
 				assert.Equal(t, want, read(), name)
-				if again, err := events.Parse(body); err != nil || !reflect.DeepEqual(again, ev) {
-					t.Errorf("%s: %+v, %v", name, again, err)
-				}
+				again, err := events.Parse(body)
+				require.NoError(t, err, name)
+				assert.Equal(t, ev, again, name)
 			})
 		}
 		all.Wait()

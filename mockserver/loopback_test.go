@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // A server listens on the IPv4 loopback address, or on the IPv6 loopback address if IPv4 fails.
@@ -28,9 +30,9 @@ func TestListenLoopback(t *testing.T) {
 				listened = address
 				return &net.TCPListener{}, nil
 			})
-			if listened != want.listen || (got == nil) != (want.listen == "") || (err == nil) != (want.listen != "") {
-				t.Errorf("listens on %q, %v, %v; want %q", listened, got, err, want.listen)
-			}
+			assert.Equal(t, want.listen, listened)
+			assert.Equal(t, want.listen == "", got == nil)
+			assert.Equal(t, want.listen != "", err == nil)
 			for _, address := range want.fails {
 				if err != nil && !strings.Contains(err.Error(), address) {
 					t.Errorf("error %q, want %s in it", err, address)

@@ -71,8 +71,8 @@ func TestConcurrentMethods(t *testing.T) {
 		},
 		func() {
 			rules, err := p.Inject(mockserver.Fault{Operation: "listTags", Action: mockserver.FaultReset})
-			if err != nil || p.RemoveFault(rules[0].ID) != nil {
-				t.Error("the added rule does not exist", err)
+			if assert.NoError(t, err) {
+				assert.NoError(t, p.RemoveFault(rules[0].ID))
 			}
 			clear(p.Faults())
 		},

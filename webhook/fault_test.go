@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
@@ -77,9 +78,8 @@ func TestConnectionClosed(t *testing.T) {
 				}
 				next = attempt(t.Context())
 			}
-			if next != http.StatusNoContent || calls.Load() != tt.calls {
-				t.Errorf("the next attempt: status %d, %d calls; want 204, %d calls", next, calls.Load(), tt.calls)
-			}
+			assert.Equal(t, http.StatusNoContent, next, "the next attempt")
+			assert.Equal(t, tt.calls, calls.Load(), "the next attempt")
 		})
 	}
 }

@@ -138,9 +138,9 @@ func TestHandlerStatus(t *testing.T) {
 			}
 			h, o := newHandler(t, tt.handle, opts)
 			w := serve(h, newRequest(t, eventBody))
-			if w.Code != tt.want || o.Status != tt.want || o.Duplicate != (tt.name == "handled before") {
-				t.Errorf("status %d, outcome %+v; want status %d", w.Code, o, tt.want)
-			}
+			assert.Equal(t, tt.want, w.Code)
+			assert.Equal(t, tt.want, o.Status)
+			assert.Equal(t, tt.name == "handled before", o.Duplicate)
 			if errors.Is(o.Err, errOnce) != tt.invalid {
 				t.Errorf("outcome %+v, want an invalid result: %v", o, tt.invalid)
 			}
@@ -314,12 +314,13 @@ func TestHandlerCallsTheFunction(t *testing.T) {
 		}, Options{})
 		req := newRequest(t, eventBody)
 		w := serve(h, req.WithContext(context.WithValue(req.Context(), contextKey{}, "value")))
-		if w.Code != http.StatusNoContent || w.Body.Len() != 0 || calls != 1 || o.Duration != time.Second {
-			t.Errorf("response %d %q, %d calls, outcome %+v; want one call of a second", w.Code, w.Body, calls, o)
-		}
-		if d, ok := FromContext(t.Context()); ok || d.Event != nil {
-			t.Errorf("delivery in a context without a delivery: %+v, %v", d, ok)
-		}
+		assert.Equal(t, http.StatusNoContent, w.Code)
+		assert.Zero(t, w.Body.Len())
+		assert.Equal(t, 1, calls)
+		assert.Equal(t, time.Second, o.Duration)
+		d, ok := FromContext(t.Context())
+		assert.False(t, ok, "delivery in a context without a delivery")
+		assert.Nil(t, d.Event, "delivery in a context without a delivery")
 	})
 }
 
@@ -402,12 +403,11 @@ func TestHandlerRejects(t *testing.T) {
 				tt.change(req)
 			}
 			w := serve(h, req)
-			if w.Code != tt.want || outcome.Status != tt.want || outcome.Event != nil {
-				t.Errorf("status %d, want %d; outcome %+v", w.Code, tt.want, outcome)
-			}
-			if !errors.Is(outcome.Err, tt.reason) || w.Body.String() != tt.reason.Error()+"\n" {
-				t.Errorf("reason %v, response %q; want %v", outcome.Err, w.Body, tt.reason)
-			}
+			assert.Equal(t, tt.want, w.Code)
+			assert.Equal(t, tt.want, outcome.Status)
+			assert.Nil(t, outcome.Event)
+			assert.ErrorIs(t, outcome.Err, tt.reason)
+			assert.Equal(t, tt.reason.Error()+"\n", w.Body.String())
 			if _, ok := errors.AsType[*events.ParseError](outcome.Err); ok != (tt.reason == errNoEvent) {
 				t.Errorf("reason %v, want an *events.ParseError: %v", outcome.Err, !ok)
 			}
@@ -458,9 +458,9 @@ func TestHandlerAccepts(t *testing.T) {
 			if tt.change != nil {
 				tt.change(req)
 			}
-			if w := serve(h, req); w.Code != http.StatusNoContent || calls != 1 {
-				t.Errorf("status %d %q, calls %d", w.Code, w.Body, calls)
-			}
+			w := serve(h, req)
+			assert.Equal(t, http.StatusNoContent, w.Code)
+			assert.Equal(t, 1, calls)
 		})
 	}
 }

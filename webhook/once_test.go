@@ -29,9 +29,9 @@ func TestMemoryOnceMaxEntries(t *testing.T) {
 		want bool
 	}{{"b", false}, {"c", false}, {"d", false}, {"a", true}, {"b", true}, {"d", false}} {
 		assert.Equal(t, tt.want, handled(t, m, tt.key), tt.key)
-		if len(m.handled) != 3 || len(m.order) != 3 || len(m.running) != 0 {
-			t.Errorf("%d handled, %d in order, %d running; want 3, 3, 0", len(m.handled), len(m.order), len(m.running))
-		}
+		require.Len(t, m.handled, 3)
+		require.Len(t, m.order, 3)
+		assert.Empty(t, m.running)
 	}
 }
 
@@ -60,14 +60,14 @@ func TestMemoryOnceInFlight(t *testing.T) {
 			time.Sleep(time.Minute)
 			handled(t, m, "b")
 			handled(t, m, "c")
-			if ran, err := m.Do(ctx, "slow", nil); ran || err != ErrInFlight {
-				t.Errorf("duplicate: %v, %v; want false, ErrInFlight", ran, err)
-			}
+			ran, err := m.Do(ctx, "slow", nil)
+			assert.False(t, ran, "duplicate")
+			assert.Equal(t, ErrInFlight, err, "duplicate")
 			return nil
 		})
-		if !ran || err != nil || handled(t, m, "slow") {
-			t.Errorf("slow handler: %v, %v; want that the event is handled once", ran, err)
-		}
+		require.True(t, ran, "slow handler")
+		require.NoError(t, err, "slow handler")
+		assert.False(t, handled(t, m, "slow"), "slow handler")
 	})
 }
 

@@ -59,9 +59,9 @@ func TestDuplicateDelivery(t *testing.T) {
 			}, Options{Key: tt.key, KeyPrefix: tt.prefix})
 			for _, duplicate := range []bool{false, true, true} {
 				w := serve(h, newRequest(t, tt.body))
-				if w.Code != http.StatusNoContent || o.Duplicate != duplicate || calls != 1 {
-					t.Errorf("status %d, outcome %+v, %d calls; want duplicate %v, 1 call", w.Code, o, calls, duplicate)
-				}
+				assert.Equal(t, http.StatusNoContent, w.Code, "%+v", duplicate)
+				assert.Equal(t, duplicate, o.Duplicate, "%+v", duplicate)
+				assert.Equal(t, 1, calls, "%+v", duplicate)
 			}
 		})
 	}
@@ -135,9 +135,8 @@ func TestMaxAge(t *testing.T) {
 		} {
 			time.Sleep(tt.after)
 			w := serve(h, newRequest(t, fmt.Sprintf(`{"id":%q,"event":"Email.Error","created_on":%v,"data":{}}`, tt.id, tt.time)))
-			if w.Code != tt.want || errors.Is(o.Err, ErrTooOld) != (tt.want == http.StatusBadRequest) {
-				t.Errorf("%s: status %d, outcome %+v; want %d", tt.name, w.Code, o, tt.want)
-			}
+			assert.Equal(t, tt.want, w.Code, tt.name)
+			assert.Equal(t, tt.want == http.StatusBadRequest, errors.Is(o.Err, ErrTooOld), tt.name)
 		}
 	})
 }
@@ -252,11 +251,12 @@ func TestMiddleware(t *testing.T) {
 		{"not an event", "{", http.StatusBadRequest, 2, 1},
 		{"too old", strings.Replace(eventBody, "1700000000", "1600000000", 1), http.StatusBadRequest, 2, 2},
 	} {
-		if w := serve(h, newRequest(t, tt.body)); w.Code != tt.want || calls != tt.calls || len(outcomes) != tt.failed {
-			t.Errorf("%s: status %d, %d calls, outcomes %+v; want %+v", tt.name, w.Code, calls, outcomes, tt)
-		}
+		w := serve(h, newRequest(t, tt.body))
+		assert.Equal(t, tt.want, w.Code, tt.name)
+		assert.Equal(t, tt.calls, calls, tt.name)
+		assert.Len(t, outcomes, tt.failed, tt.name)
 	}
-	if last := outcomes[1]; last.Status != http.StatusBadRequest || !errors.Is(last.Err, ErrTooOld) {
-		t.Errorf("outcome %+v, want ErrTooOld", last)
-	}
+	last := outcomes[1]
+	assert.Equal(t, http.StatusBadRequest, last.Status)
+	assert.ErrorIs(t, last.Err, ErrTooOld)
 }

@@ -104,9 +104,8 @@ func TestParseSecret(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ParseSecret(tc.key, tc.hash)
-			if got != tc.want || (err == nil) != (tc.want != Secret{}) {
-				t.Errorf("got %q with %q, %v", got.Reveal(), got.HashFunction(), err)
-			}
+			assert.Equal(t, tc.want, got)
+			assert.Equal(t, tc.want != Secret{}, err == nil)
 			if err != nil && strings.Contains(err.Error(), "whsec") {
 				t.Errorf("the error contains the key: %v", err)
 			}
@@ -245,12 +244,12 @@ func TestNewRequest(t *testing.T) {
 	req, err := NewRequest(t.Context(), "http://127.0.0.1/hook?a=b", testSecret, []byte("{}"))
 	require.NoError(t, err)
 	body, err := io.ReadAll(req.Body)
-	if err != nil || string(body) != "{}" || req.ContentLength != 2 {
-		t.Errorf("body %q of length %d, %v", body, req.ContentLength, err)
-	}
-	if req.Method != http.MethodPost || req.URL.Path != "/hook" || req.Header.Get("Content-Type") != "application/json" {
-		t.Errorf("%s %s %v", req.Method, req.URL, req.Header)
-	}
+	require.NoError(t, err)
+	assert.Equal(t, "{}", string(body))
+	assert.EqualValues(t, 2, req.ContentLength)
+	assert.Equal(t, http.MethodPost, req.Method)
+	assert.Equal(t, "/hook", req.URL.Path)
+	assert.Equal(t, "application/json", req.Header.Get("Content-Type"))
 	assert.Equal(t, mustSign(testSecret, body), req.Header.Get(DefaultSignatureHeader), "signature")
 	if _, err := NewRequest(t.Context(), "http://[::1", testSecret, nil); err == nil {
 		t.Error("a malformed URL is accepted")
@@ -262,8 +261,7 @@ func TestNoSecrets(t *testing.T) {
 	if v, err := NewVerifier(); err == nil {
 		t.Errorf("got %v without a secret, want an error", v)
 	}
-	if _, err := NewVerifier(testSecret, Secret{}); err == nil || !strings.Contains(err.Error(), "secret 2:") {
-		t.Errorf("got %v, want an error that names the second secret", err)
-	}
+	_, err := NewVerifier(testSecret, Secret{})
+	assert.ErrorContains(t, err, "secret 2:")
 	assert.ErrorIs(t, new(Verifier).Verify(nil, emptyKey(nil)), ErrInvalidSignature, "Verify")
 }

@@ -137,9 +137,8 @@ func TestSecretsConcurrent(t *testing.T) {
 			t.Errorf("a cached secret took %v, want no time", d)
 		}
 		wg.Wait()
-		if s.calls != 2 || len(s.failures) != 0 {
-			t.Errorf("%d calls, want 2; failures %v", s.calls, s.failures)
-		}
+		assert.Equal(t, 2, s.calls)
+		assert.Empty(t, s.failures)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
@@ -76,9 +76,9 @@ func TestParse(t *testing.T) {
 				Tokens: []mockserver.Token{{Value: "dev-token", UserID: 1}}, DeliveryConcurrency: 4, AttemptTimeout: 10 * time.Second,
 			}}
 			want(&expected)
-			if got, err := parseServe(given, io.Discard); err != nil || !reflect.DeepEqual(got, expected) {
-				t.Errorf("%v\ngot  %+v\nwant %+v", err, got, expected)
-			}
+			got, err := parseServe(given, io.Discard)
+			require.NoError(t, err)
+			assert.Equal(t, expected, got)
 		})
 	}
 }
@@ -98,14 +98,12 @@ func TestAllowTarget(t *testing.T) {
 		"[fd00::1]", "fe80::1%eth0", "app..test", "*", strings.Repeat("a", 64), "x." + strings.Repeat("a", 64),
 		strings.Repeat("a", 64) + ".x", strings.Repeat("a.", 127) + "abc",
 	} {
-		if err := o.allowTarget(target); err == nil || !strings.Contains(err.Error(), "must be a host name") {
-			t.Errorf("%q: %v", target, err)
-		}
+		err := o.allowTarget(target)
+		assert.ErrorContains(t, err, "must be a host name", target)
 	}
 	for _, target := range []string{"169.254.169.254", "169.254.169.254/32", "::ffff:169.254.169.254", "fd00:ec2::254", "100.100.100.200"} {
-		if err := o.allowTarget(target); err == nil || !strings.Contains(err.Error(), "metadata service") {
-			t.Errorf("%s, a metadata service: %v", target, err)
-		}
+		err := o.allowTarget(target)
+		assert.ErrorContains(t, err, "metadata service", "%s, a metadata service", target)
 	}
 }
 
@@ -121,10 +119,10 @@ func TestReachable(t *testing.T) {
 func TestVersion(t *testing.T) {
 	by := ", " + runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH
 	var out strings.Builder
-	if err := run(t.Context(), []string{"-version"}, nil, &out); err != nil || !strings.HasPrefix(out.String(), "mockserver ") ||
-		!strings.HasSuffix(out.String(), by+"\n") {
-		t.Errorf("%v: %q", err, &out)
-	}
+	err := run(t.Context(), []string{"-version"}, nil, &out)
+	require.NoError(t, err)
+	assert.True(t, strings.HasPrefix(out.String(), "mockserver "))
+	assert.True(t, strings.HasSuffix(out.String(), by+"\n"))
 	assert.Equal(t, "mockserver (unknown)"+by, version(nil), "without build information")
 	assert.Equal(t, "mockserver v0.2.0"+by, version(&debug.BuildInfo{Main: debug.Module{Version: "v0.2.0"}}), "of a release")
 }

@@ -33,9 +33,9 @@ func TestReadyFile(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if status, text, err := ask(t, "GET", got.BaseURL+"/lists", got.Token, ""); status != 200 || err != nil {
-		t.Errorf("asked there: %d %s %v", status, text, err)
-	}
+	status, text, err := ask(t, "GET", got.BaseURL+"/lists", got.Token, "")
+	assert.NoError(t, err)
+	assert.Equal(t, 200, status, text)
 	if info, err := os.Stat(name); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("the file, which holds a token: %v %v", info.Mode(), err)
 	}
@@ -109,23 +109,22 @@ func TestLogJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &record); err != nil {
 			t.Fatalf("line %d: %v: %s", i+1, err, line)
 		}
-		if _, err := time.Parse(time.RFC3339Nano, record["time"].(string)); err != nil || record["level"] == nil {
-			t.Errorf("line %d has no time or level: %s", i+1, line)
-		}
+		_, err := time.Parse(time.RFC3339Nano, record["time"].(string))
+		require.NoError(t, err, "line %d", i+1)
+		assert.NotNil(t, record["level"], "line %d", i+1)
 		if record["msg"] == "request" {
 			requests = append(requests, record)
 		}
 	}
-	if len(requests) != 3 || len(lines) < 4 {
-		t.Fatalf("%d requests in\n%s", len(requests), r.out)
-	}
+	require.Len(t, requests, 3)
+	require.GreaterOrEqual(t, len(lines), 4)
 	if got := requests[0]; got["status"] != 200.0 || got["method"] != "GET" || got["path"] != "/lists" ||
 		got["query"] != "page=1" || got["operation"] != "listLists" || got["duration_ms"].(float64) < 0 || got["response"] != "" {
 		t.Errorf("the first request is %v", got)
 	}
-	if got := requests[1]; got["status"] != 404.0 || !strings.Contains(got["response"].(string), `"detail"`) {
-		t.Errorf("the second request is %v", got)
-	}
+	got := requests[1]
+	assert.EqualValues(t, 404, got["status"])
+	assert.Contains(t, got["response"].(string), `"detail"`)
 	if got := requests[2]; got["status"] != 503.0 || got["fault"] != "fault-1" {
 		t.Errorf("the third request is %v", got)
 	}
@@ -171,9 +170,10 @@ func startJSON(t *testing.T, args ...string) running {
 	if err := json.Unmarshal([]byte(first), &said); err != nil {
 		t.Fatalf("%v: %s", err, first)
 	}
-	if said.Msg != "ready" || said.Token == "" || said.PID != os.Getpid() || said.ConsoleURL != said.BaseURL+"/_mock/" {
-		t.Errorf("the first line is %s", first)
-	}
+	assert.Equal(t, "ready", said.Msg)
+	assert.NotEmpty(t, said.Token)
+	assert.Equal(t, os.Getpid(), said.PID)
+	assert.Equal(t, said.BaseURL+"/_mock/", said.ConsoleURL)
 	r.base = said.BaseURL
 	return r
 }

@@ -166,15 +166,15 @@ func TestServeStateAndSeed(t *testing.T) {
 		if want == 2 {
 			status, _ := r.ask("POST", "/_mock/reset", "", "")
 			_, lists := r.ask("GET", "/lists", "ci", "")
-			if status != 204 || strings.Contains(lists, "Added") || !strings.Contains(lists, `"list_id":7,"name":"Seeded"`) {
-				t.Errorf("after a reset: %d, %s", status, lists)
-			}
+			assert.Equal(t, 204, status, "after a reset")
+			assert.NotContains(t, lists, "Added", "after a reset")
+			assert.Contains(t, lists, `"list_id":7,"name":"Seeded"`, "after a reset")
 		}
 		require.NoError(t, r.stop())
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
-		t.Errorf("left in the folder: %v %v", left, err)
-	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, left, 2, "left in the folder")
 	if info, err := os.Stat(state); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("the state, which contains secrets, is %v %v", info.Mode(), err)
 	}
@@ -330,9 +330,9 @@ func testSignal(t *testing.T, s syscall.Signal) {
 	}
 	assert.Equal(t, http.StatusCreated, <-statuses, "the request in progress")
 	assert.NoError(t, cmd.Wait(), "the command")
-	if saved, err := os.ReadFile(state); err != nil || !strings.Contains(string(saved), "In progress") {
-		t.Errorf("saved: %s %v", saved, err)
-	}
+	saved, err := os.ReadFile(state)
+	require.NoError(t, err)
+	assert.Contains(t, string(saved), "In progress")
 }
 
 func TestExitOnStdinClose(t *testing.T) {
@@ -354,10 +354,9 @@ func TestHealth(t *testing.T) {
 		port := r.base[strings.LastIndex(r.base, ":"):]
 		listens := strings.TrimSuffix(address, ":0") + port
 		var out strings.Builder
-		if err := run(t.Context(), []string{"health", "-addr", listens}, nil, &out); err != nil ||
-			out.String() != "http://127.0.0.1"+port+" is healthy\n" {
-			t.Errorf("%s: %v, said %q", address, err, &out)
-		}
+		err := run(t.Context(), []string{"health", "-addr", listens}, nil, &out)
+		require.NoError(t, err, address)
+		assert.Equal(t, "http://127.0.0.1"+port+" is healthy\n", out.String(), address)
 		t.Setenv("MOCKSERVER_ADDR", listens)
 		assert.NoError(t, run(t.Context(), []string{"health"}, nil, &out), "%s, by the environment", address)
 		require.NoError(t, r.stop())
@@ -380,9 +379,7 @@ func TestUnhealthy(t *testing.T) {
 		server := httptest.NewServer(row.response)
 		addr := strings.TrimPrefix(server.URL, "http://")
 		err := run(t.Context(), []string{"health", "-addr", addr, "-timeout", row.timeout}, nil, &output{})
-		if err == nil || !strings.Contains(err.Error(), row.want) {
-			t.Errorf("%s: %v, want %q in it", name, err, row.want)
-		}
+		assert.ErrorContains(t, err, row.want, name)
 		if name == "no response" {
 			close(hangs)
 		}

@@ -120,9 +120,8 @@ func TestStateIsLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		if err := rejected(t, "-state", name); err == nil || !strings.Contains(err.Error(), "another process") {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := rejected(t, "-state", name)
+		assert.ErrorContains(t, err, "another process", name)
 	}
 	require.NoError(t, r.stop())
 	assert.NoError(t, start(t, "-state", state).stop())

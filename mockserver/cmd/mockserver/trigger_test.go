@@ -45,13 +45,12 @@ func TestTriggerSends(t *testing.T) {
 	ev, err := events.Parse([]byte(got.body))
 	require.NoError(t, err)
 	bounce, ok := ev.Data.(*events.WorkflowBounce)
-	if !ok || bounce.Bounce.Category != "bounce_mb" {
-		t.Errorf("delivered %T: %s", ev.Data, got.body)
-	}
-	if said := out.String(); !strings.Contains(said, "200 OK") || !strings.Contains(said, "thank you") ||
-		strings.Contains(said, "\"S\"") {
-		t.Errorf("printed %s", said)
-	}
+	require.True(t, ok, "delivered %T", ev.Data)
+	assert.EqualValues(t, "bounce_mb", bounce.Bounce.Category, "delivered %T", ev.Data)
+	said := out.String()
+	assert.Contains(t, said, "200 OK")
+	assert.Contains(t, said, "thank you")
+	assert.NotContains(t, said, "\"S\"")
 }
 
 // The text of a receiver cannot control the terminal, and does not resemble a line of the command.
@@ -69,12 +68,10 @@ func TestTriggerIsPrintable(t *testing.T) {
 	defer server.Close()
 	var out strings.Builder
 	err := run(t.Context(), []string{"trigger", "Email.Bounced", "-url", server.URL, "-secret", "S"}, nil, &out)
-	if said := out.String(); strings.ContainsAny(said, "\x1b\a\r") || !strings.HasSuffix(said, "\n  ?]0;title??[31mred\n  204 No Content in 1ms\n") {
-		t.Errorf("printed %q", said)
-	}
-	if err == nil || !strings.Contains(err.Error(), "500 Oh?[2Jno") {
-		t.Errorf("got the error %q", err)
-	}
+	said := out.String()
+	assert.False(t, strings.ContainsAny(said, "\x1b\a\r"))
+	assert.True(t, strings.HasSuffix(said, "\n  ?]0;title??[31mred\n  204 No Content in 1ms\n"))
+	assert.ErrorContains(t, err, "500 Oh?[2Jno")
 }
 
 func TestTriggerFailed(t *testing.T) {
@@ -83,9 +80,8 @@ func TestTriggerFailed(t *testing.T) {
 		server := httptest.NewServer(got)
 		err := run(t.Context(),
 			[]string{"trigger", "Contact.Added", "-url", server.URL, "-secret", "S", "-hash-function", "sha512"}, nil, io.Discard)
-		if err == nil || len(got.signature) != 88 {
-			t.Errorf("%d: error %v, signature of %d characters", status, err, len(got.signature))
-		}
+		require.Error(t, err, "%d", status)
+		assert.Len(t, got.signature, 88, "%d", status)
 		server.Close()
 	}
 }
@@ -105,9 +101,9 @@ func TestTriggerFIPS(t *testing.T) {
 		if strings.Contains(text, "FIPS 140-3 mode is") { // not supported with purego, or on windows/386
 			t.Skip(text)
 		}
-		if err == nil || !strings.Contains(text, "the secret must be at least 14 bytes long") || strings.Contains(text, "panic") {
-			t.Errorf("%q: error %v, want one that names the minimum length:\n%s", args, err, text)
-		}
+		require.Error(t, err, "%q", args)
+		assert.Contains(t, text, "the secret must be at least 14 bytes long", "%q", args)
+		assert.NotContains(t, text, "panic", "%q", args)
 	}
 }
 
@@ -129,9 +125,8 @@ func TestSetField(t *testing.T) {
 			a, err := parseAssignment(tt.set)
 			require.NoError(t, err)
 			got, err := setField([]byte(value), a.path, a.value)
-			if string(got) != tt.want || (err == nil) != (tt.want != "") {
-				t.Errorf("%s, %v; want %s", got, err, tt.want)
-			}
+			assert.Equal(t, tt.want, string(got))
+			assert.Equal(t, tt.want != "", err == nil)
 		})
 	}
 }

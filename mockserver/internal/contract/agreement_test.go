@@ -44,9 +44,8 @@ func TestRequests(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d requests are valid", valid, *bodies)
-	if valid < *bodies/10 || valid > *bodies*3/4 {
-		t.Errorf("%d of %d requests are valid, which is too few or too many", valid, *bodies)
-	}
+	assert.GreaterOrEqual(t, valid, *bodies/10)
+	assert.LessOrEqual(t, valid, *bodies*3/4)
 }
 
 // compare checks the errors of a request against the oracle, and returns their number.
@@ -120,9 +119,8 @@ func TestResponses(t *testing.T) {
 		check(o.ID, oracleResponse(o), o.success().Schema.validate)
 	}
 	t.Logf("%d of %d are valid", valid, *bodies)
-	if valid < *bodies/10 || valid > *bodies*3/4 {
-		t.Errorf("%d of %d are valid, which is too few or too many", valid, *bodies)
-	}
+	assert.GreaterOrEqual(t, valid, *bodies/10)
+	assert.LessOrEqual(t, valid, *bodies*3/4)
 }
 
 // success returns the response of a request without errors.

@@ -2,7 +2,6 @@ package contract
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver/internal/apierror"
 )
@@ -47,9 +47,9 @@ func TestExamples(t *testing.T) {
 			}
 			n++
 			assert.NoError(t, media.Schema.Value.VisitJSON(x.Value.Value, openapi3.EnableJSONSchema2020()), "%s %s: the oracle", name, id)
-			if body, err := json.Marshal(x.Value.Value); err != nil || validate(body) != nil {
-				t.Errorf("%s %s: %v %v", name, id, err, validate(body))
-			}
+			body, err := json.Marshal(x.Value.Value)
+			require.NoError(t, err, id)
+			assert.NoError(t, validate(body), id)
 		}
 	}
 	for name, item := range oracle().Webhooks {
@@ -153,9 +153,8 @@ func TestMaxErrors(t *testing.T) {
 		if err != nil {
 			n = len(err.(*apierror.Error).Details)
 		}
-		if n != tt.errors || len(found.BadEntries) != tt.entries {
-			t.Errorf("%s: %d errors and %d bad entries, want %d and %d", tt.pattern, n, len(found.BadEntries), tt.errors, tt.entries)
-		}
+		assert.Equal(t, tt.errors, n, tt.pattern)
+		assert.Len(t, found.BadEntries, tt.entries, tt.pattern)
 	}
 }
 
@@ -180,8 +179,7 @@ func TestZeroIDs(t *testing.T) {
 	} {
 		_, err := Operations()[operation].ValidateRequest(nil, []byte(body), false)
 		var invalid *apierror.Error
-		if !errors.As(err, &invalid) || len(invalid.Details) != strings.Count(body, ":0") {
-			t.Errorf("%s: got %v, want an error for each 0", operation, err)
-		}
+		require.ErrorAs(t, err, &invalid, operation)
+		assert.Len(t, invalid.Details, strings.Count(body, ":0"), operation)
 	}
 }

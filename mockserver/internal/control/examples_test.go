@@ -28,9 +28,9 @@ func TestManualExamples(t *testing.T) {
 	require.NoError(t, err)
 	doc := controlDocument(t)
 	examples := command.FindAllStringSubmatch(string(manual), -1)
-	if n := strings.Count(string(manual), "\ncurl "); n != len(examples) || n < 40 {
-		t.Errorf("found %d of %d curl commands, want all, and at least 40", len(examples), n)
-	}
+	n := strings.Count(string(manual), "\ncurl ")
+	assert.Equal(t, len(examples), n)
+	assert.GreaterOrEqual(t, n, 40)
 	for _, example := range examples {
 		t.Run(example[0], func(t *testing.T) {
 			c := newControlled(t)

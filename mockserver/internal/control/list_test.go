@@ -95,10 +95,11 @@ func TestListPages(t *testing.T) {
 	} {
 		out, err := l.page(asked(t, l.params(), query+"&not=3"))
 		require.NoError(t, err)
-		if got := strings.Join(out.Data, " "); got != want.ids || out.Total != want.total || out.HasMore != want.more ||
-			out.Offset != want.first {
-			t.Errorf("%s: %q of %d from %d, more %v; want %+v", query, got, out.Total, out.Offset, out.HasMore, want)
-		}
+		got := strings.Join(out.Data, " ")
+		assert.Equal(t, want.ids, got, query)
+		assert.Equal(t, want.total, out.Total, query)
+		assert.Equal(t, want.more, out.HasMore, query)
+		assert.Equal(t, want.first, out.Offset, query)
 	}
 }
 
@@ -160,9 +161,10 @@ func TestListReadsOnlyItsPage(t *testing.T) {
 		}
 		out, err := l.page(asked(t, l.params(), query))
 		require.NoError(t, err)
-		if seen != want.seen || len(out.Data) != want.shown || out.Total != 100 || !out.HasMore {
-			t.Errorf("%s: read %d, returned %d of %d, more %v; want %+v", query, seen, len(out.Data), out.Total, out.HasMore, want)
-		}
+		assert.Equal(t, want.seen, seen, query)
+		require.Len(t, out.Data, want.shown, query)
+		assert.Equal(t, 100, out.Total, query)
+		assert.True(t, out.HasMore, query)
 	}
 }
 

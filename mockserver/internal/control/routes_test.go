@@ -128,9 +128,9 @@ func TestRejectedRequests(t *testing.T) {
 		{"DELETE", "state", `{"account_id":2}`, `["body","account_id"]`},
 		{"POST", "outbox/x/open", `{"account_id":2}`, `["body","account_id"]`},
 	} {
-		if w := ask(t, nil, tt.method, Prefix+tt.path, "", tt.body); w.Code != 422 || !strings.Contains(w.Body.String(), tt.location) {
-			t.Errorf("%s %s: got %d %s, want 422 for %s", tt.method, tt.path, w.Code, w.Body, tt.location)
-		}
+		w := ask(t, nil, tt.method, Prefix+tt.path, "", tt.body)
+		assert.Equal(t, 422, w.Code, "%s %s", tt.method, tt.path)
+		assert.Contains(t, w.Body.String(), tt.location, "%s %s", tt.method, tt.path)
 	}
 }
 
@@ -142,9 +142,10 @@ func TestManyUnknownParameters(t *testing.T) {
 	}
 	w := ask(t, nil, "GET", Prefix+"outbox?"+query, "", "")
 	var got api.Problem
-	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 422 || len(got.Detail) != apierror.MaxDetails {
-		t.Errorf("got %d with %d details, %v; want 422 with %d", w.Code, len(got.Detail), err, apierror.MaxDetails)
-	}
+	err := json.Unmarshal(w.Body.Bytes(), &got)
+	require.NoError(t, err)
+	assert.Equal(t, 422, w.Code)
+	assert.Len(t, got.Detail, apierror.MaxDetails)
 }
 
 // pages is a console with an index page and one file.
@@ -182,9 +183,8 @@ func TestUnrouted(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := ask(t, http.HandlerFunc(pages), tt.method, Prefix+tt.path, tt.accept, "")
-			if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.want) {
-				t.Errorf("got %d %s, want %d with %q", w.Code, w.Body, tt.status, tt.want)
-			}
+			assert.Equal(t, tt.status, w.Code)
+			assert.Contains(t, w.Body.String(), tt.want)
 			if name, value, ok := strings.Cut(tt.header, ": "); ok && w.Header().Get(name) != value {
 				t.Errorf("%s is %q, want %q", name, w.Header().Get(name), value)
 			}
@@ -247,9 +247,8 @@ func (rt route) isDescribed(t *testing.T, op *openapi3.Operation) {
 		}
 		got := op.RequestBody.Value.Content.Get("application/json").Schema.Value
 		for _, m := range body.Properties {
-			if got.Properties[m.Name] == nil || slices.Contains(got.Required, m.Name) != m.Required {
-				t.Errorf("%s: the body's field %s is not described", op.OperationID, m.Name)
-			}
+			require.NotNil(t, got.Properties[m.Name], "%s: %s", op.OperationID, m.Name)
+			assert.Equal(t, m.Required, slices.Contains(got.Required, m.Name), "%s: %s", op.OperationID, m.Name)
 		}
 	}
 }
@@ -258,12 +257,12 @@ func (rt route) isDescribed(t *testing.T, op *openapi3.Operation) {
 func TestPlatformDocument(t *testing.T) {
 	w := ask(t, nil, "GET", Prefix+"platform.yaml", "", "")
 	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
-	if err != nil || doc.Paths.Value("/v2/emails") == nil || doc.Webhooks["Email.Bounced"] == nil {
-		t.Errorf("got %d bytes, %v; want the API's document", w.Body.Len(), err)
-	}
-	if n := len(doc.Servers); n != 2 || doc.Servers[1].URL != "accounts/{account_id}/api" || doc.Servers[1].Variables["account_id"].Default != "1" {
-		t.Errorf("%d servers, want 2, one for an account", n)
-	}
+	require.NoError(t, err)
+	require.NotNil(t, doc.Paths.Value("/v2/emails"))
+	assert.NotNil(t, doc.Webhooks["Email.Bounced"])
+	require.Len(t, doc.Servers, 2)
+	assert.Equal(t, "accounts/{account_id}/api", doc.Servers[1].URL)
+	assert.Equal(t, "1", doc.Servers[1].Variables["account_id"].Default)
 	if kind := w.Header().Get("Content-Type"); !strings.HasPrefix(kind, "application/yaml") {
 		t.Errorf("got %s", kind)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
@@ -47,10 +48,10 @@ func sameAsWalked(t *testing.T, when string, d *Dispatcher) {
 	for _, account := range []int64{1, 2} {
 		got, want := d.Stats(account, now-activity.MaxMinutes+1, now), walked(d, account)
 		maps.DeleteFunc(got.States, func(_ model.DeliveryState, n int) bool { return n == 0 })
-		if !maps.Equal(got.States, want.States) || got.Attempts != want.Attempts || got.Failed != want.Failed || got.Events != want.Events {
-			t.Errorf("%s, account %d: counted %v, %d attempts, %d failed, %d events; want %v, %d, %d, %d", when, account,
-				got.States, got.Attempts, got.Failed, got.Events, want.States, want.Attempts, want.Failed, want.Events)
-		}
+		assert.Equal(t, want.States, got.States, "%s, account %d", when, account)
+		assert.Equal(t, want.Attempts, got.Attempts, "%s, account %d", when, account)
+		assert.Equal(t, want.Failed, got.Failed, "%s, account %d", when, account)
+		assert.Equal(t, want.Events, got.Events, "%s, account %d", when, account)
 		if !maps.EqualFunc(got.Minutes, want.Minutes, func(a, b *activity.Minute) bool { return *a == *b }) {
 			t.Errorf("%s, account %d: the minutes differ from the records", when, account)
 		}
@@ -125,9 +126,10 @@ func TestStats(t *testing.T) {
 		sameAsWalked(t, "restored", d)
 		d.ReplaceAccount(1, nil)
 		sameAsWalked(t, "reset", d)
-		if got := d.Stats(1, 0, 0); got.Events != 0 || got.Attempts != 0 || len(got.Waiting) != 0 {
-			t.Errorf("the account was reset, but has %+v", got)
-		}
+		got := d.Stats(1, 0, 0)
+		assert.Zero(t, got.Events)
+		assert.Zero(t, got.Attempts)
+		assert.Empty(t, got.Waiting)
 	})
 }
 
@@ -141,9 +143,8 @@ func waits(t *testing.T, d *Dispatcher, account int64, want string) {
 			text += fmt.Sprintf(" for %v", w.Until.Sub(d.Clock.Now()))
 		}
 		got = append(got, text)
-		if w.URL != hook.URL || w.WebhookID == "" {
-			t.Errorf("%s waits for webhook %q, %s", w.Why, w.WebhookID, w.URL)
-		}
+		assert.Equal(t, hook.URL, w.URL, "%+v", w)
+		assert.NotEmpty(t, w.WebhookID, "%+v", w)
 	}
 	if text := strings.Join(got, ", "); text != want {
 		t.Errorf("pending in account %d: %s; want %s", account, text, want)

@@ -30,9 +30,9 @@ func TestNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := dispatcherTo(t, nil)
 		start := d.Clock.Now()
-		if wait, what := d.Next(0); wait != 0 || what != "" {
-			t.Errorf("without webhooks: %v, %q", wait, what)
-		}
+		wait, what := d.Next(0)
+		assert.Zero(t, wait, "without webhooks")
+		assert.Empty(t, what, "without webhooks")
 		retrying := func(id int64, after time.Duration) *queue {
 			q := newQueue(Webhook{ID: id, AccountID: id % 2, URL: fmt.Sprintf("http://%d.example", id)}, newHistory())
 			q.schedule(addDelivery(q, "x"), start.Add(after))
@@ -60,9 +60,9 @@ func TestNext(t *testing.T) {
 			{[]*queue{retrying(1, time.Minute), limited, busy}, 0, 40 * time.Second, "3 deliveries to webhook 4 (http://4.example)"},
 		} {
 			d.order = row.queues
-			if wait, what := d.Next(row.account); wait != row.wait || what != row.what {
-				t.Errorf("%d queues: %v, %q; want %v, %q", len(row.queues), wait, what, row.wait, row.what)
-			}
+			wait, what := d.Next(row.account)
+			assert.Equal(t, row.wait, wait, "%d queues", len(row.queues))
+			assert.Equal(t, row.what, what, "%d queues", len(row.queues))
 		}
 		d.order = nil
 	})
@@ -77,9 +77,9 @@ func TestHistoryIsBounded(t *testing.T) {
 			t.Fatalf("after %d events: %d are kept, want %d", n+1, len(h.events), want)
 		}
 	}
-	if first, last := h.events[0].ID, h.events[MaxEvents-1].ID; first != "evt-3" || last != "evt-10002" {
-		t.Errorf("got events %s to %s, want evt-3 to evt-10002", first, last)
-	}
+	first, last := h.events[0].ID, h.events[MaxEvents-1].ID
+	assert.Equal(t, "evt-3", first)
+	assert.Equal(t, "evt-10002", last)
 }
 
 // A redelivery ends the hold of a reordered delivery.
@@ -94,9 +94,9 @@ func TestRemoveReordered(t *testing.T) {
 	q.push(addDelivery(q, "next"), nil, start)
 	assert.Equal(t, "[held next]", fmt.Sprint(taken(q, start)))
 	q.push(addDelivery(q, "late"), &fault.AppliedRule{FaultRule: model.FaultRule{Fault: model.Fault{Action: model.FaultReorder}}}, start)
-	if got := fmt.Sprint(taken(q, start.Add(time.Hour))); got != "[late]" || q.reordered != 0 {
-		t.Errorf("got %s, and delivery %d is still reordered after its time", got, q.reordered)
-	}
+	got := fmt.Sprint(taken(q, start.Add(time.Hour)))
+	assert.Equal(t, "[late]", got)
+	assert.Zero(t, q.reordered)
 }
 
 // A delivery to a URL is attempted once and signed with its own secret, even if a webhook has the same URL.
@@ -131,9 +131,11 @@ func TestSendTo(t *testing.T) {
 		time.Sleep(time.Minute) // longer than the schedule
 		assert.Equal(t, fmt.Sprint(want), fmt.Sprint(signatures), "attempts")
 		for _, id := range ids {
-			if r := d.Details(id); r.State != model.DeliveryFailed || len(r.Attempts) != 1 || r.MaxAttempts != 1 || r.WebhookID != "" {
-				t.Errorf("%s is %s after %d of %d attempts to webhook %q", id, r.State, len(r.Attempts), r.MaxAttempts, r.WebhookID)
-			}
+			r := d.Details(id)
+			assert.Equal(t, model.DeliveryFailed, r.State, id)
+			require.Len(t, r.Attempts, 1, id)
+			assert.Equal(t, 1, r.MaxAttempts, id)
+			assert.Empty(t, r.WebhookID, id)
 		}
 		assert.Len(t, d.order, 5, "a queue for the webhook and for each target")
 		for id, exists := range map[string]bool{"1": true, "-1": false, "0": false, "8": false, "x": false, "": false} {
@@ -179,10 +181,11 @@ func TestRecordWithoutQueue(t *testing.T) {
 		state := read(t, d)
 		other := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { t.Error("a delivery without a secret was attempted") })
 		other.Replace(nil, state)
-		if r := other.Details(id); r.State != model.DeliveryFailed || r.Secret != "" || len(r.Attempts) != 1 ||
-			r.Attempts[0].Error != "the state was saved before there was a response" {
-			t.Errorf("got %+v, want a failed delivery that names the reason", r)
-		}
+		r := other.Details(id)
+		assert.Equal(t, model.DeliveryFailed, r.State)
+		assert.Empty(t, r.Secret)
+		require.Len(t, r.Attempts, 1)
+		assert.Equal(t, "the state was saved before there was a response", r.Attempts[0].Error)
 		if r := other.Details(queued); r.State != model.DeliveryFailed || len(r.Attempts) != 0 {
 			t.Errorf("got %+v, want a failed delivery without attempts", r)
 		}
@@ -216,9 +219,10 @@ func TestWaiting(t *testing.T) {
 			}
 		}
 		check("the first is in progress", "", "", "")
-		if places := read(t, d).Deliveries; places[0].QueuePosition != 1 || places[1].QueuePosition != 2 || places[2].QueuePosition != 3 {
-			t.Errorf("places %d, %d, %d; want 1, 2 and 3", places[0].QueuePosition, places[1].QueuePosition, places[2].QueuePosition)
-		}
+		places := read(t, d).Deliveries
+		assert.Equal(t, 1, places[0].QueuePosition)
+		assert.Equal(t, 2, places[1].QueuePosition)
+		assert.Equal(t, 3, places[2].QueuePosition)
 		respond <- http.StatusOK
 		respond <- http.StatusBadGateway
 		synctest.Wait()
@@ -230,9 +234,9 @@ func TestWaiting(t *testing.T) {
 			t.Fatal(err)
 		}
 		delayed, _ := d.Send("7", []byte("own"))
-		if got := d.Details(delayed); got.Waiting != activity.WaitDelay || !got.Until.Equal(time.Now().Add(time.Hour)) {
-			t.Errorf("the delivery waits for %q until %v, want a delay of 1 h", got.Waiting, got.Until)
-		}
+		got := d.Details(delayed)
+		assert.Equal(t, activity.WaitDelay, got.Waiting)
+		assert.True(t, got.Until.Equal(time.Now().Add(time.Hour)))
 		d.Archive(7, true)
 		assert.Equal(t, activity.WaitArchived, d.Details(ids[2]).Waiting, "a delivery to an archived webhook waits for")
 	})
@@ -342,9 +346,10 @@ func TestViewsOmitDeletedDeliveries(t *testing.T) {
 			t.Fatalf("%s of account %d is listed", dlv.ID, dlv.AccountID)
 		}
 	}
-	if all := len(d.Deliveries()); n != 1500 || seen != n || all != n {
-		t.Errorf("%d deliveries are counted, %d listed, %d copied; want %d", n, seen, all, 1500)
-	}
+	all := len(d.Deliveries())
+	assert.Equal(t, 1500, n)
+	assert.Equal(t, n, seen)
+	assert.Equal(t, n, all)
 }
 
 // TestEventsConcurrent: the lock is not held while events are visited, so events can be added. They are not

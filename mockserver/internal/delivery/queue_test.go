@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/fault"
@@ -39,9 +40,9 @@ func TestTakeInOrder(t *testing.T) {
 	q.append(addDelivery(q, "new 1"))
 	q.append(addDelivery(q, "new 2"))
 	assert.Equal(t, []string{"due 1", "due 2", "due 3", "new 1", "new 2"}, taken(q, start))
-	if wait, ok := q.untilDue(start); !ok || wait != time.Minute {
-		t.Errorf("wait returned %v, %v; want 1m0s, true", wait, ok)
-	}
+	wait, ok := q.untilDue(start)
+	require.True(t, ok)
+	assert.Equal(t, time.Minute, wait)
 	assert.Equal(t, []string{"later"}, taken(q, start.Add(time.Minute)))
 	if wait, ok := q.untilDue(start); ok {
 		t.Errorf("an empty queue waits for %v", wait)
@@ -78,9 +79,9 @@ func TestRateLimit(t *testing.T) {
 	} {
 		now := start.Add(step.after)
 		assert.Equal(t, step.taken, taken(q, now), "after %v", step.after)
-		if wait, ok := q.untilDue(now); !ok || wait != step.wait {
-			t.Errorf("after %v: the next delivery is due in %v, want %v", step.after, wait, step.wait)
-		}
+		wait, ok := q.untilDue(now)
+		require.True(t, ok, "after %v", step.after)
+		assert.Equal(t, step.wait, wait, "after %v", step.after)
 		if len(q.attemptTimes) != 2 {
 			t.Errorf("after %v: %d start times are stored, want 2", step.after, len(q.attemptTimes))
 		}
@@ -101,10 +102,9 @@ func TestPushWithFaults(t *testing.T) {
 	q.attempted(twice)
 	q.attempted(next)
 	assert.Equal(t, []string{"held"}, taken(q, start), "after the next delivery")
-	if lost.State != model.DeliveryDropped || lost.Fault != "fault-1" || next.Fault != "" {
-		t.Errorf("the dropped delivery is %s by %q, and the next delivery has the fault %q", lost.State, lost.Fault, next.Fault)
-	}
-	if !twice.Duplicate || next.Duplicate {
-		t.Error("the wrong delivery is marked as a duplicate")
-	}
+	assert.Equal(t, model.DeliveryDropped, lost.State)
+	assert.Equal(t, "fault-1", lost.Fault)
+	assert.Empty(t, next.Fault)
+	assert.True(t, twice.Duplicate)
+	assert.False(t, next.Duplicate)
 }

@@ -85,16 +85,16 @@ func TestSnapshotIsImmutable(t *testing.T) {
 		time.Sleep(time.Second)
 		respond <- http.StatusOK
 		synctest.Wait()
-		if got := d.Details(id); got.State != model.DeliveryDelivered || len(got.Attempts) != 2 {
-			t.Fatalf("the delivery is %s after %d attempts", got.State, len(got.Attempts))
-		}
+		got := d.Details(id)
+		require.Equal(t, model.DeliveryDelivered, got.State)
+		require.Len(t, got.Attempts, 2)
 		text := jsonOf(t, state)
 		var back State
 		require.NoError(t, json.Unmarshal(text, &back))
 		saved := back.Deliveries[0]
-		if saved.State != model.DeliveryRetrying || len(saved.Attempts) != 1 || saved.Tries != 1 {
-			t.Errorf("the saved delivery is %s after %d attempts, want retrying after 1", saved.State, len(saved.Attempts))
-		}
+		assert.Equal(t, model.DeliveryRetrying, saved.State)
+		require.Len(t, saved.Attempts, 1)
+		assert.Equal(t, 1, saved.Tries)
 		tries := 0
 		other := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
 		other.Replace([]Webhook{hook}, back)
@@ -116,14 +116,13 @@ func TestStateWithDeletedDeliveries(t *testing.T) {
 			{Delivery: model.Delivery{ID: "dlv-2", WebhookID: "7", URL: hook.URL, State: model.DeliveryQueued}},
 		}})
 		synctest.Wait()
-		if got := d.Details("dlv-2"); tries != 1 || got.State != model.DeliveryDelivered {
-			t.Errorf("%d attempts, and the delivery is %s", tries, got.State)
-		}
+		got := d.Details("dlv-2")
+		assert.Equal(t, 1, tries)
+		assert.Equal(t, model.DeliveryDelivered, got.State)
 		n, newest := d.NewestDeliveries()
 		for dlv := range newest {
-			if dlv.ID != "dlv-2" || n != 1 {
-				t.Errorf("%s of %d deliveries is listed, want only dlv-2", dlv.ID, n)
-			}
+			assert.Equal(t, "dlv-2", dlv.ID, "%+v", dlv)
+			assert.Equal(t, 1, n, "%+v", dlv)
 		}
 	})
 }
@@ -135,9 +134,9 @@ func TestClosedDispatcher(t *testing.T) {
 		d.Close()
 		send(t, d, "{}")
 		synctest.Wait()
-		if got := d.Deliveries()[0]; got.State != model.DeliveryQueued || len(got.Attempts) != 0 {
-			t.Errorf("the delivery is %s after %d attempts", got.State, len(got.Attempts))
-		}
+		got := d.Deliveries()[0]
+		assert.Equal(t, model.DeliveryQueued, got.State)
+		assert.Empty(t, got.Attempts)
 	})
 }
 

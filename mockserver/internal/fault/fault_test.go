@@ -55,13 +55,11 @@ func TestCounting(t *testing.T) {
 	assert.Equal(t, []string{"fault-3", "fault-1", "none", "fault-2", "none"}, got)
 	_, rules := p.List()
 	for i, want := range []struct{ matched, applied int }{{5, 1}, {5, 1}, {5, 1}, {0, 0}} {
-		if rules[i].Matched != want.matched || rules[i].Applied != want.applied {
-			t.Errorf("%s: matched %d, applied %d; want %+v", rules[i].ID, rules[i].Matched, rules[i].Applied, want)
-		}
+		assert.Equal(t, want.matched, rules[i].Matched, rules[i].ID)
+		assert.Equal(t, want.applied, rules[i].Applied, rules[i].ID)
 	}
-	if !p.Change("fault-3", func(r *model.FaultRule) { r.Enabled = false }) || p.Request(1, "listLists", r) == nil {
-		t.Error("fault-2 does not match the sixth request, which is the third that it counts")
-	}
+	assert.True(t, p.Change("fault-3", func(r *model.FaultRule) { r.Enabled = false }))
+	assert.NotNil(t, p.Request(1, "listLists", r))
 	if _, rules := p.List(); rules[2].Matched != 5 {
 		t.Errorf("a disabled rule counts requests: %d", rules[2].Matched)
 	}
@@ -166,9 +164,10 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("got %v, want %v: the second message of account 2 is the third of all", got, want)
 	}
 	p.RemoveOf(2)
-	if _, rules := p.List(); len(rules) != 1 || rules[0].ID != "fault-2" || rules[0].Matched != 5 {
-		t.Errorf("the remaining rules are %+v, want only fault-2 with 5 matches", rules)
-	}
+	_, rules := p.List()
+	require.Len(t, rules, 1)
+	assert.Equal(t, "fault-2", rules[0].ID)
+	assert.Equal(t, 5, rules[0].Matched)
 }
 
 //go:generate go test -run ^TestConstants$ -update

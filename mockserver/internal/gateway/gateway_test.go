@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver/internal/httpapi"
 	"example.com/emailplatform/mockserver/model"
@@ -19,9 +20,9 @@ func TestLogLimits(t *testing.T) {
 	for i := range maxRequests + 5 {
 		many.add(model.Request{ID: fmt.Sprint(i)})
 	}
-	if all := many.All(); len(all) != maxRequests || all[0].ID != "5" {
-		t.Errorf("%d requests, the first is %s; want %d, the first is 5", len(all), all[0].ID, maxRequests)
-	}
+	all := many.All()
+	require.Len(t, all, maxRequests)
+	assert.Equal(t, "5", all[0].ID)
 	var large Log
 	body := make([]byte, MaxLoggedBody+1)
 	for i := range maxRequestLog/MaxLoggedBody + 1 {
@@ -56,10 +57,11 @@ func TestLogRecord(t *testing.T) {
 	var l Log
 	l.add(model.Request{ID: "1", Method: http.MethodGet, Path: "/list", Duration: 1500})
 	l.add(model.Request{ID: "2", Method: http.MethodGet, Path: "/lists", Operation: "listLists"})
-	if got := l.Details("1"); got == nil || got.Closest == nil || got.Closest.ID != "listLists" ||
-		got.DurationMS != 1500 {
-		t.Errorf("the log record of an unknown path is %+v", got)
-	}
+	got := l.Details("1")
+	require.NotNil(t, got)
+	require.NotNil(t, got.Closest)
+	assert.Equal(t, "listLists", got.Closest.ID)
+	assert.EqualValues(t, 1500, got.DurationMS)
 	if got := l.Details("2"); got == nil || got.Closest != nil {
 		t.Errorf("the log record of a known path is %+v", got)
 	}
@@ -78,7 +80,7 @@ func TestCallRecordsResponse(t *testing.T) {
 		t.Fatal(err)
 	}
 	httpapi.WriteError(c, nil, fmt.Errorf("too late"))
-	if c.Status != http.StatusTeapot || len(c.Response) != maxErrorBody || rec.Body.Len() != maxErrorBody+1 {
-		t.Errorf("status %d, %d bytes logged, %d sent", c.Status, len(c.Response), rec.Body.Len())
-	}
+	assert.Equal(t, http.StatusTeapot, c.Status)
+	require.Len(t, c.Response, maxErrorBody)
+	assert.Equal(t, maxErrorBody+1, rec.Body.Len())
 }

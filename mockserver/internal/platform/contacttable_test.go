@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver/internal/api"
@@ -116,8 +117,8 @@ func TestPageBounds(t *testing.T) {
 		{page: 1<<63 - 1, perPage: 100, n: 10, from: 10, to: 10},
 	} {
 		p := pageRequest{page: row.page, perPage: row.perPage}
-		if from, to := p.bounds(row.n); from != row.from || to != row.to {
-			t.Errorf("page %d by %d of %d: %d to %d", row.page, row.perPage, row.n, from, to)
-		}
+		from, to := p.bounds(row.n)
+		assert.Equal(t, row.from, from, "page %d by %d of %d", row.page, row.perPage, row.n)
+		assert.Equal(t, row.to, to, "page %d by %d of %d", row.page, row.perPage, row.n)
 	}
 }

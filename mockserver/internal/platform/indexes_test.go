@@ -158,9 +158,9 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 		}
 	}
 	for address, want := range latest {
-		if l, c := a.contactAt(address); c != want || l.contacts.find(c.ID) != want {
-			t.Errorf("%s belongs to %+v, want %+v", address, c, want)
-		}
+		l, c := a.contactAt(address)
+		assert.Same(t, want, c, address)
+		assert.Same(t, want, l.contacts.find(c.ID), address)
 	}
 	for _, event := range []events.Name{events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced} {
 		want := slices.ContainsFunc(slices.Collect(a.Webhooks.all()), func(h *delivery.Webhook) bool { return !h.Archived && slices.Contains(h.Events, string(event)) })
@@ -360,13 +360,12 @@ func TestOutboxConcurrent(t *testing.T) {
 	if calls != 1 {
 		t.Errorf("the outbox requested its base URL %d times", calls)
 	}
-	if n != more+1 || len(ids) != n || len(all) != n+n/100 {
-		t.Fatalf("got %d of %d messages, and %d at the end", len(ids), n, len(all))
-	}
+	require.Equal(t, more+1, n)
+	require.Len(t, ids, n)
+	require.Len(t, all, n+n/100)
 	for i, id := range ids {
-		if all[i].ID != id || all[i].Opens != 1 {
-			t.Fatalf("message %d is %s with %d opens, want %s with 1", i, all[i].ID, all[i].Opens, id)
-		}
+		require.Equal(t, id, all[i].ID, "%+v", i)
+		require.EqualValues(t, 1, all[i].Opens, "%+v", i)
 	}
 	assert.Equal(t, more/5, len(p.OutboxTo("U3@example.ORG")), "messages to one of five addresses")
 }
@@ -423,9 +422,9 @@ func TestContactsConcurrent(t *testing.T) {
 		seen++
 		_ = p.CurrentLookupLimit() // acquires the lock
 	}
-	if !ok || n != 700-1 || seen != n {
-		t.Errorf("got %d of %d contacts, %v", seen, n, ok)
-	}
+	require.True(t, ok)
+	assert.Equal(t, 700-1, n)
+	assert.Equal(t, n, seen)
 	if _, _, ok := p.NewestContacts(901); ok {
 		t.Error("NewestContacts accepts an unknown list")
 	}

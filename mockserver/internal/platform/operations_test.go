@@ -133,12 +133,13 @@ func TestOverview(t *testing.T) {
 		{Why: "campaign", N: 1, Until: later, CampaignID: 8, Name: "Later"}, {Why: "confirmation", N: 1, ListID: 4, Name: "M"},
 	}
 	assert.Equal(t, waiting, p.Overview(0, 0, 0).Waiting, "waiting")
-	if c := p.Campaigns(); !c[0].ScheduledFor.Equal(later) || !c[1].ScheduledFor.IsZero() || c[1].Counts != (MessageCounts{Sent: 1, Opened: 1}) {
-		t.Errorf("campaigns: %+v", c)
-	}
-	if w := p.Workflows()[0]; w.Counts != (MessageCounts{Sent: 1, Clicked: 1}) || w.ListName != "L" {
-		t.Errorf("workflow: %+v", w)
-	}
+	c := p.Campaigns()
+	assert.True(t, c[0].ScheduledFor.Equal(later), "campaigns")
+	assert.True(t, c[1].ScheduledFor.IsZero(), "campaigns")
+	assert.Equal(t, MessageCounts{Sent: 1, Opened: 1}, c[1].Counts, "campaigns")
+	w := p.Workflows()[0]
+	assert.Equal(t, MessageCounts{Sent: 1, Clicked: 1}, w.Counts, "workflow")
+	assert.Equal(t, "L", w.ListName, "workflow")
 }
 
 // The counters of a restored state equal the counters that actions have changed.
@@ -161,9 +162,9 @@ func TestOutcomesAfterRestore(t *testing.T) {
 	if got, want := other.Overview(0, 0, 0).Messages, p.Overview(0, 0, 0).Messages; got != want {
 		t.Errorf("restored %+v, want %+v", got, want)
 	}
-	if got, want := other.Campaigns()[1].Counts, p.Campaigns()[1].Counts; got != want || got.Clicked != 1 {
-		t.Errorf("the campaign restored %+v, want %+v", got, want)
-	}
+	got, want := other.Campaigns()[1].Counts, p.Campaigns()[1].Counts
+	assert.Equal(t, want, got)
+	assert.EqualValues(t, 1, got.Clicked)
 	require.NoError(t, p.ResetAccount(1))
 	if got := p.Overview(1, 0, 0).Messages; got != (MessageCounts{}) {
 		t.Errorf("after a reset: %+v, want none", got)
@@ -175,9 +176,9 @@ func TestResetAccount(t *testing.T) {
 	p := restored(t, shop)
 	require.NoError(t, p.ResetAccount(1))
 	require.NoError(t, p.ResetAccount(3))
-	if out := p.Outbox(); len(out) != 1 || out[0].ID != "o" {
-		t.Errorf("got %v, want the message o", out)
-	}
+	out := p.Outbox()
+	require.Len(t, out, 1)
+	assert.Equal(t, "o", out[0].ID)
 }
 
 // A transaction that changes many messages publishes only one change, because the queue of a subscriber is limited.

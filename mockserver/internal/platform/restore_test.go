@@ -46,9 +46,8 @@ func checkRestores(t *testing.T, texts map[string]string) {
 		if err := p.Restore(strings.NewReader(text)); err != nil {
 			got = err.Error()
 		}
-		if (want == "") != (got == "") || !strings.Contains(got, want) {
-			t.Errorf("%s:\ngot %q, want %q", text, got, want)
-		}
+		assert.Equal(t, got == "", want == "", text)
+		assert.Contains(t, got, want, text)
 		if want != "" && len(p.Outbox()) != 1 {
 			t.Errorf("%s: rejected, but the records are gone", text)
 		}
@@ -275,9 +274,9 @@ func TestRestoreContinuesCampaign(t *testing.T) {
 		for next, want := range map[int]int{0: 2, 1: 1} { // messages, including the message of the state
 			p := restored(t, strings.Replace(oneCampaign(time.Now()), `"status":"scheduled"`, fmt.Sprintf(`"status":"delivering","next":%d`, next), 1))
 			time.Sleep(time.Second)
-			if n, c := len(p.Outbox()), p.accounts[1].Campaigns.get(3); n != want || c.Status != campaignDelivered {
-				t.Errorf("from contact %d: %d messages, the campaign is %s; want %d, delivered", next, n, c.Status, want)
-			}
+			n, c := len(p.Outbox()), p.accounts[1].Campaigns.get(3)
+			assert.Equal(t, want, n, "from contact %d", next)
+			assert.Equal(t, campaignDelivered, c.Status, "from contact %d", next)
 		}
 	})
 }
@@ -322,9 +321,9 @@ func TestClosedPlatform(t *testing.T) {
 	_, err := s.ScheduleCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.ScheduleCampaignRequestObject{
 		CampaignID: 3, Body: &api.CampaignSchedule{ScheduledFor: time.Now().Add(time.Hour).Unix()},
 	})
-	if c = s.accounts[1].Campaigns.get(3); err != nil || c.start != nil {
-		t.Errorf("got %v and the start %v, want neither", err, c.start)
-	}
+	c = s.accounts[1].Campaigns.get(3)
+	require.NoError(t, err)
+	assert.Nil(t, c.start)
 }
 
 // A state that ends too early is an error that changes nothing. A changed byte never causes a panic.

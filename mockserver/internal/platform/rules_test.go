@@ -38,9 +38,9 @@ func TestContactQuery(t *testing.T) {
 		q, err := contactQuery(sort, filter)
 		assert.Equal(t, good, err == nil, "%s: %+v, %v", text, q, err)
 	}
-	if q, err := contactQuery("email:desc", "interest:a:b"); err != nil || q != (query{field: "interest", value: "a:b", sort: "email", descending: true}) {
-		t.Errorf("%+v, %v", q, err)
-	}
+	q, err := contactQuery("email:desc", "interest:a:b")
+	require.NoError(t, err)
+	assert.Equal(t, query{field: "interest", value: "a:b", sort: "email", descending: true}, q)
 }
 
 // A request with many attributes, tags or ids takes no longer than a second, because other requests wait for it.
@@ -70,9 +70,9 @@ func TestPaging(t *testing.T) {
 		{0, 0}: {page: 1, perPage: api.DefaultPerPage}, {1, 1}: {page: 1, perPage: 1}, {7, api.MaxPerPage}: {page: 7, perPage: api.MaxPerPage},
 		{-1, 1}: {}, {1, -1}: {}, {1, api.MaxPerPage + 1}: {},
 	} {
-		if got, err := paging(in[0], in[1], false); got != want || (err != nil) != (want == pageRequest{}) {
-			t.Errorf("page %d of %d: %+v, %v; want %+v", in[0], in[1], got, err, want)
-		}
+		got, err := paging(in[0], in[1], false)
+		assert.Equal(t, want, got, "page %d of %d", in[0], in[1])
+		assert.Equal(t, want == pageRequest{}, err != nil, "page %d of %d", in[0], in[1])
 	}
 }
 
@@ -97,9 +97,9 @@ func TestTemplateOrInline(t *testing.T) {
 		{api.MessageContentUpdate{Text: text}, api.MessageContent{Subject: "s", Text: "t"}},
 	} {
 		got := before
-		if err := new(tx).changeContent(&got, row.in); err != nil || got != row.want {
-			t.Errorf("%+v: %+v, %v; want %+v", row.in, got, err, row.want)
-		}
+		err := new(tx).changeContent(&got, row.in)
+		require.NoError(t, err, "%+v", row.in)
+		assert.Equal(t, row.want, got, "%+v", row.in)
 	}
 	assert.NoError(t, checkSender(api.Sender{}, false), "an omitted optional sender")
 	assert.Error(t, checkSender(api.Sender{}, true), "an omitted required sender is accepted")
@@ -151,9 +151,8 @@ func TestListUnsubscribe(t *testing.T) {
 		for _, h := range out.Headers {
 			mayLeave = mayLeave || h.Name == "List-Unsubscribe"
 		}
-		if out.Confirmation != row.confirms || mayLeave != row.mayLeave {
-			t.Errorf("%s to contact %d, workflow %d: confirmation %v, List-Unsubscribe %v", row.m.SentBy, row.m.ContactID, row.m.WorkflowID, out.Confirmation, mayLeave)
-		}
+		assert.Equal(t, row.confirms, out.Confirmation, "%s to contact %d, workflow %d", row.m.SentBy, row.m.ContactID, row.m.WorkflowID)
+		assert.Equal(t, row.mayLeave, mayLeave, "%s to contact %d, workflow %d", row.m.SentBy, row.m.ContactID, row.m.WorkflowID)
 		if link := row.m.mergeTagLookup("https://platform.example")(tagConfirm); (link != "") != row.confirms {
 			t.Errorf("%s to contact %d, workflow %d: the link to confirm is %q", row.m.SentBy, row.m.ContactID, row.m.WorkflowID, link)
 		}
