@@ -95,7 +95,28 @@ func readDocument(path string) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseDocument(text)
+	doc, err := parseDocument(text)
+	if err != nil {
+		return nil, err
+	}
+	return doc, doc.checkErrorResponses()
+}
+
+// checkErrorResponses returns an error for each operation that lacks a response which every operation of its form can have.
+func (doc *document) checkErrorResponses() error {
+	var errs []error
+	for _, op := range doc.operations {
+		statuses := []string{"401", "403", "422", "429", "5XX"}
+		if op.body() != nil {
+			statuses = append(statuses, "400", "413", "415")
+		}
+		for _, status := range statuses {
+			if op.Responses.Value(status) == nil {
+				errs = append(errs, fmt.Errorf("openapi.yaml: %s %s: the response %s is missing", strings.ToLower(op.method), op.path, status))
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func parseDocument(text []byte) (*document, error) {

@@ -165,6 +165,18 @@ func TestEnumerations(t *testing.T) {
 	assert.ErrorContains(t, must.Run(func() { nameConstants(doc.T) }), "the value bounce_sb of the schema BounceCategory has no name")
 }
 
+// TestErrorResponses: the error names a response that an operation lacks.
+func TestErrorResponses(t *testing.T) {
+	doc, err := readDocument(filepath.Join(root, "openapi.yaml"))
+	require.NoError(t, err)
+	responses := doc.Paths.Value("/lists").Post.Responses
+	responses.Delete("413")
+	responses.Delete("429")
+	err = doc.checkErrorResponses()
+	assert.ErrorContains(t, err, "openapi.yaml: post /lists: the response 413 is missing")
+	assert.ErrorContains(t, err, "openapi.yaml: post /lists: the response 429 is missing")
+}
+
 // TestExamples: examples keep the order and the types of their fields.
 func TestExamples(t *testing.T) {
 	doc, err := parseDocument([]byte(`
