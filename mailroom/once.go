@@ -15,7 +15,7 @@ import (
 // writer, calls with other keys wait until the function returns. NewOnce panics if the store
 // is nil.
 func NewOnce(store Store, keep time.Duration) webhook.Once {
-	if store == nil {
+	if isNil(store) {
 		panic("mailroom: NewOnce needs a store")
 	}
 	return &once{store: store, keep: keep, deletes: true}

@@ -30,7 +30,11 @@ func TestNewInvalid(t *testing.T) {
 	}
 	_, err := New(nil, NewMemoryStore(), ok)
 	require.ErrorContains(t, err, "must not be nil")
-	assert.PanicsWithValue(t, "mailroom: NewOnce needs a store", func() { NewOnce(nil, 0) })
+	_, err = New(c, (*MemoryStore)(nil), ok)
+	require.ErrorContains(t, err, "must not be nil")
+	for _, none := range []Store{nil, (*MemoryStore)(nil)} {
+		assert.PanicsWithValue(t, "mailroom: NewOnce needs a store", func() { NewOnce(none, 0) })
+	}
 }
 
 // TestMaximumOptions: the largest durations do not overflow. A request is not treated as lost while it is in progress,

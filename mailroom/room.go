@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"sync"
 	"time"
 
@@ -42,7 +43,7 @@ type Room struct {
 // New returns a Room. It sends no request, does not use the store and starts no
 // goroutine.
 func New(c *client.Client, store Store, opts Options) (*Room, error) {
-	if c == nil || store == nil {
+	if c == nil || isNil(store) {
 		return nil, errors.New("mailroom: the client and the store must not be nil")
 	}
 	if err := opts.check(); err != nil {
@@ -54,6 +55,12 @@ func New(c *client.Client, store Store, opts Options) (*Room, error) {
 	}
 	r.closing, r.stop = context.WithCancel(context.Background())
 	return r, nil
+}
+
+// isNil reports whether v is nil or a nil pointer.
+func isNil(v any) bool {
+	r := reflect.ValueOf(v)
+	return !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil()
 }
 
 // Start starts the goroutines that send emails, look up emails, and call OnNotice. It

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,10 +34,16 @@ type OnceOptions struct{}
 // NewOnce returns a store that uses db, which is usually a *pgxpool.Pool.
 // NewOnce panics if db is nil.
 func NewOnce(db DB, _ OnceOptions) *Once {
-	if db == nil {
+	if isNil(db) {
 		panic("pgstore: NewOnce needs a database")
 	}
 	return &Once{db}
+}
+
+// isNil reports whether v is nil or a nil pointer.
+func isNil(v any) bool {
+	r := reflect.ValueOf(v)
+	return !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil()
 }
 
 // Do implements [webhook.Once]. The function fn obtains the transaction with [Tx]. An

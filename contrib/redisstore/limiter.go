@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"sync"
 	"time"
 
@@ -100,12 +101,18 @@ func NewLookupLimiter(rdb Client, opts LimiterOptions) client.LookupLimiter {
 }
 
 func newLimiter(rdb Client, opts LimiterOptions) *limiter {
-	if rdb == nil {
+	if isNil(rdb) {
 		panic("redisstore: NewLookupLimiter needs a client")
 	}
 	opts.Prefix = cmp.Or(opts.Prefix, defaultPrefix)
 	opts.Lease = lease(opts.Lease, 5*time.Second)
 	return &limiter{rdb: rdb, script: redis.NewScript(limiterLua), opts: opts, gap: gap}
+}
+
+// isNil reports whether v is nil or a nil pointer.
+func isNil(v any) bool {
+	r := reflect.ValueOf(v)
+	return !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil()
 }
 
 const defaultPrefix = "emailplatform:"

@@ -79,7 +79,7 @@ var _ webhook.Once = (*Once)(nil)
 
 // NewOnce returns a store that uses rdb. NewOnce panics if rdb is nil.
 func NewOnce(rdb redis.Scripter, opts OnceOptions) *Once {
-	if rdb == nil {
+	if isNil(rdb) {
 		panic("redisstore: NewOnce needs a client")
 	}
 	opts.Prefix = cmp.Or(opts.Prefix, defaultPrefix)

@@ -229,20 +229,12 @@ func TestOnceWhileRedisHangs(t *testing.T) {
 	}
 }
 
+// TestNilClientPanics: a client that is nil, or a nil pointer of its type, causes a panic when the program starts.
 func TestNilClientPanics(t *testing.T) {
 	t.Parallel()
-	for name, f := range map[string]func(){
-		"NewOnce":          func() { NewOnce(nil, OnceOptions{}) },
-		"NewLookupLimiter": func() { NewLookupLimiter(nil, LimiterOptions{}) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s(nil) does not panic", name)
-				}
-			}()
-			f()
-		}()
+	for _, none := range []redis.UniversalClient{nil, (*redis.Client)(nil)} {
+		assert.PanicsWithValue(t, "redisstore: NewOnce needs a client", func() { NewOnce(none, OnceOptions{}) })
+		assert.PanicsWithValue(t, "redisstore: NewLookupLimiter needs a client", func() { NewLookupLimiter(none, LimiterOptions{}) })
 	}
 }
 
