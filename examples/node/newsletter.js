@@ -136,7 +136,8 @@ export class Newsletter {
   /** Handles an event and ignores duplicates. Events can arrive in any order. */
   handle(body) {
     const { id, event, timestamp, data } = JSON.parse(body);
-    const key = id ?? createHash('sha256').update(body).digest('hex');
+    const isSet = /[^0-]/.test(id ?? ''); // a platform that sets no id sends none, "" or zeros
+    const key = isSet ? id : createHash('sha256').update(body).digest('hex');
     if (this.#seen.has(key)) return;
     if (event === 'Contact.Added') this.#change(data.email_address, 'active', timestamp);
     if (event === 'Contact.Unsubscribed') this.#change(data.email_address, 'gone', timestamp);

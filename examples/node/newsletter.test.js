@@ -179,6 +179,14 @@ test('a duplicate delivery is handled once', async () => {
   assert.equal(await statusOf(ADA), 'gone');
 });
 
+test('events without ids are different events', () => {
+  for (const id of ['', '00000000-0000-0000-0000-000000000000'])
+    for (const email_address of [`a${id}@example.org`, `b${id}@example.org`]) {
+      newsletter.handle(JSON.stringify({ id, event: 'Contact.Added', data: { email_address } }));
+      assert.equal(newsletter.readers.get(email_address), 'active');
+    }
+});
+
 test('a forged event is rejected', async () => {
   const body = JSON.stringify({ event: 'Contact.Added', data: { email_address: ADA } });
   const valid = sign(body, newsletter.secret);

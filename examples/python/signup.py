@@ -111,7 +111,9 @@ class Signups:
         try:
             sent = self.platform.send(email, "Welcome!", "Thank you for signing up.")
         except Rejected:
-            self.statuses.pop(key)
+            with self._lock:
+                if self.statuses[key] == "unknown":  # an event may have arrived before the response
+                    del self.statuses[key]
             raise
         except OutcomeUnknown:
             return "unknown"
@@ -128,7 +130,9 @@ class Signups:
     def handle(self, body):
         """Handles an event and ignores duplicates. look_up_all sends the lookups, because they take too long here."""
         event = json.loads(body)
-        key, name, data = event.get("id") or hashlib.sha256(body).hexdigest(), event["event"], event["data"]
+        key, name, data = event.get("id") or "", event["event"], event["data"]
+        if not key.strip("0-"):  # a platform that sets no id sends none, "" or zeros
+            key = hashlib.sha256(body).hexdigest()
         with self._lock:
             if key in self.handled:
                 return

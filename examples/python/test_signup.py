@@ -237,6 +237,21 @@ class SignupTest(unittest.TestCase):
         self.assertEqual(self.sign_up(ADA), (202, {"status": "welcomed"}))
         self.assertEqual(len(mock.outbox(ADA)), 1)
 
+    def test_events_without_ids_are_different(self):
+        for n, event_id in enumerate(["", "00000000-0000-0000-0000-000000000000"] * 2):
+            data = {"suppressedEmail": {"email": f"{n}@example.org"}}
+            self.signups.handle(json.dumps({"id": event_id, "event": "SuppressedEmail.Added", "data": data}).encode())
+            self.assertEqual(self.status(f"{n}@example.org"), "gone")
+
+    def test_event_before_a_rejection_counts(self):
+        def send(*_):
+            self.signups.handle(json.dumps({"id": "1", "event": "SuppressedEmail.Added", "data": {"suppressedEmail": {"email": ADA}}}).encode())
+            raise signup.Rejected(429, "")
+
+        self.signups.platform.send = send
+        self.assertEqual(self.sign_up(ADA)[0], 502)
+        self.assertEqual(self.sign_up(ADA), (409, {"status": "gone"}))
+
     def test_faults_during_sign_up(self):
         """After each fault, the application sends one email, or at most one if the outcome is unknown."""
         faults = [{"action": "status", "status": status} for status in (401, 403, 409, 422, 429)]
