@@ -1,6 +1,7 @@
 package mailroom
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -79,6 +80,7 @@ func stateFromResult(sendErr error) keyState {
 // notice of an earlier outcome yet, the new notice replaces it.
 func (s *storeTx) putOutcome(key string, m mailValue) {
 	var due time.Time
+	m.Submission = cmp.Or(m.Submission, &client.EmailSubmission{}) // an item of another release can lack it
 	n := Notice{
 		Reason: Reason(m.State), Address: normalizeAddress(m.Submission.To), Key: key, EmailID: m.EmailID, Detail: m.Detail, Time: time.Now(),
 	}

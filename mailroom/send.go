@@ -71,8 +71,8 @@ func (s *storeTx) claim(it Item, m *mailValue) (wait time.Duration) {
 	start, key := time.Now(), it.Key
 	state, found := s.get(kindMail, key)
 	current, err := decode[mailValue](state)
-	if !found {
-		err = fmt.Errorf("mailroom: the store contains no state for the key %q", key)
+	if !found || m.Submission == nil {
+		err = fmt.Errorf("mailroom: the store contains no state or no email for the key %q", key)
 	}
 	switch {
 	case s.err != nil:

@@ -75,6 +75,18 @@ func TestUndecodable(t *testing.T) {
 	})
 }
 
+// TestLostEmail: the outcome of a request becomes unknown even if the email of the key is missing.
+func TestLostEmail(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
+			return tx.Put(ctx, Item{Kind: kindMail, Key: "1", Due: time.Now(), Value: encode(mailValue{State: stateSending})})
+		}))
+		f.start()
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"unknown  1"}, f.got())
+	})
+}
+
 // TestUnreadableItem: if the state of a key is missing, or a value cannot be decoded, the Room neither sends nor deletes
 // the email, and sends the other emails.
 func TestUnreadableItem(t *testing.T) {
@@ -84,6 +96,7 @@ func TestUnreadableItem(t *testing.T) {
 		"no state":         {{Kind: kindSend, Key: "1", Value: submission}},
 		"misplaced state":  {{Kind: kindSend, Key: "1", Value: encode(mailValue{State: stateSending, Started: time.Now(), Submission: &e})}},
 		"unreadable state": {{Kind: kindMail, Key: "1", Value: []byte(`{"state":1}`)}, {Kind: kindSend, Key: "1", Value: submission}},
+		"missing email":    {{Kind: kindMail, Key: "1", Value: state}, {Kind: kindSend, Key: "1", Value: []byte(`{}`)}},
 		"unreadable email": {{Kind: kindMail, Key: "1", Value: state}, {Kind: kindSend, Key: "1", Value: []byte(`[]`)}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +121,7 @@ func TestUnreadableItem(t *testing.T) {
 					assert.True(t, found, "the email is stored")
 				}))
 				put(Item{Kind: kindMail, Key: "1", Value: state})
-				if name == "unreadable email" {
+				if name == "unreadable email" || name == "missing email" {
 					put(Item{Kind: kindSend, Key: "1", Due: time.Now(), Value: submission})
 				}
 				time.Sleep(2 * time.Hour)
