@@ -61,12 +61,12 @@ func (o *Overview) addLocked(a *account) {
 	o.Resources.Suppressed += a.Suppression.len()
 }
 
-func (o *MessageCounts) add(other MessageCounts) {
-	o.Sent += other.Sent
-	o.Bounced += other.Bounced
-	o.Opened += other.Opened
-	o.Clicked += other.Clicked
-	o.Unsubscribed += other.Unsubscribed
-	o.GlobalUnsubscribed += other.GlobalUnsubscribed
-	o.ReportedAsSpam += other.ReportedAsSpam
+func (c *MessageCounts) add(other MessageCounts) {
+	c.Sent += other.Sent
+	c.Bounced += other.Bounced
+	c.Opened += other.Opened
+	c.Clicked += other.Clicked
+	c.Unsubscribed += other.Unsubscribed
+	c.GlobalUnsubscribed += other.GlobalUnsubscribed
+	c.ReportedAsSpam += other.ReportedAsSpam
 }
