@@ -70,8 +70,8 @@
 //
 // If the event does not contain the address, the key or the kind of bounce, the Room first looks up
 // the email, with at most one lookup per second. If the platform still does not know the email or
-// these values after 4 hours, the notice does not contain them. If lookups fail for another reason,
-// such as an outage, the notice waits.
+// these values after 4 hours, or still rejects the token, the notice does not contain them. If
+// lookups fail for another reason, such as an outage, the notice waits.
 //
 // The outcome of a key precedes all other notices with this key. Apart from this, notices have no
 // order.

@@ -41,9 +41,11 @@ func (r *Room) notify(ctx context.Context, key string) (wait time.Duration, err 
 	if r.opts.Observe != nil {
 		r.opts.Observe(ctx, Observation{p.Notice, time.Since(start), err})
 	}
-	if err == nil || ctx.Err() != nil { // a shutdown does not count as a failure
+	if err == nil || errors.Is(ctx.Err(), context.Canceled) { // a shutdown does not count as a failure
 		return wait, err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout) // the time of the call can be over
+	defer cancel()
 	p.Failures++
 	retry := it
 	retry.Value, retry.Due = encode(p), time.Now().Add(exponential(2*time.Second, p.Failures, time.Hour))

@@ -1,6 +1,7 @@
 package mailroom
 
 import (
+	"context"
 	"runtime"
 	"testing"
 	"time"
@@ -80,5 +81,25 @@ func TestWaitForOverdueOutcome(t *testing.T) {
 			it, _ := s.get(kindNotice, "event:1")
 			assert.Equal(t, time.Second, time.Until(it.Due))
 		}))
+	})
+}
+
+// TestNoticeTimeout: if the time of a job ends during OnNotice, the notice waits longer after each job, as after an error.
+func TestNoticeTimeout(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.opts.OnNotice = func(ctx context.Context, _ Notice) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		f.start(func(o *Options) { o.External = true })
+		require.NoError(t, f.room.update(t.Context(), func(s *storeTx) { s.putNotice("1", Notice{Reason: HardBounce}) }))
+		for _, want := range []time.Duration{2 * time.Second, 4 * time.Second} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			assert.Zero(t, check.Need(f.room.Work(ctx, kindNotice, "1"))(t))
+			cancel()
+			wait := check.Need(f.room.Work(t.Context(), kindNotice, "1"))(t)
+			assert.InDelta(t, want, wait, float64(10*time.Millisecond))
+			time.Sleep(wait)
+		}
 	})
 }
