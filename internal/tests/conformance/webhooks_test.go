@@ -98,11 +98,12 @@ func TestDelivery(t *testing.T) {
 
 func TestRetries(t *testing.T) {
 	t.Run("on the schedule", withFixture(func(f *fixture) {
-		proves(f, "decision/34/schedule", "decision/34/at-least-once", "decision/34/same-bytes")
+		proves(f, "decision/34/schedule", "decision/34/at-least-once", "decision/34/lost", "decision/34/same-bytes")
 		f.listen("SuppressedEmail.Added")
 		f.receiver.respond(failFirst(100, 500))
 		after, got := f.deliveryTimes(func() { f.suppress(1) })
 		assert.Equal(f, "[0s 1s 6s 36s 2m36s 12m36s 1h12m36s 7h12m36s]", fmt.Sprintf("%v", after), "arrivals")
+		assert.Equal(f, mockserver.DeliveryFailed, f.Deliveries()[0].State, "state after the last retry")
 		for _, d := range got {
 			assert.Equal(f, string(got[0].raw), string(d.raw), "bytes")
 			assert.Equal(f, got[0].header.Get("X-Service-Signature"), d.header.Get("X-Service-Signature"), "signature")
