@@ -39,8 +39,8 @@ func (s *Server) Faults() []FaultRule {
 // RemoveFault returns an error if no rule has this id. When the last rule is removed, the
 // random numbers for Fault.Probability restart from the seed.
 func (s *Server) RemoveFault(id string) error {
-	if id == "" || s.engine.Faults.Remove(id) == 0 {
-		return fmt.Errorf("mockserver: fault rule %q does not exist", id)
+	if !s.engine.Faults.Remove(id) {
+		return prefixed("remove the fault", fmt.Errorf("rule %q does not exist", id))
 	}
 	return nil
 }
@@ -49,14 +49,14 @@ func (s *Server) RemoveFault(id string) error {
 // requests as [Server.RemoveFault]. It returns an error if no rule has this id.
 func (s *Server) EnableFault(id string, on bool) error {
 	if !s.engine.Faults.Change(id, func(r *FaultRule) { r.Enabled = on }) {
-		return fmt.Errorf("mockserver: fault rule %q does not exist", id)
+		return prefixed("enable the fault", fmt.Errorf("rule %q does not exist", id))
 	}
 	return nil
 }
 
 // ClearFaults removes all rules as [Server.RemoveFault] does, and restarts the sequence of
 // random numbers from the seed.
-func (s *Server) ClearFaults() { s.engine.Faults.Remove("") }
+func (s *Server) ClearFaults() { s.engine.Faults.RemoveAll() }
 
 // FaultSeed returns the seed for random faults.
 func (s *Server) FaultSeed() uint64 {

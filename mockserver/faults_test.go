@@ -410,7 +410,7 @@ func TestFaultActions(t *testing.T) {
 	values := map[string]any{
 		"after_processing": true, "delay_ms": 1, "status": 418, "retry_after": "1", "body": "x", "location": "/x", "size": 1 << 10,
 	}
-	for _, action := range fault.Described() {
+	for _, action := range fault.Actions() {
 		for _, target := range action.Targets {
 			t.Run(string(action.Name)+" of a "+target, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

@@ -57,7 +57,7 @@ func (s *Server) OutboxTo(address string) []Message { return s.engine.Platform.O
 func (s *Server) Checks(messageID string) ([]Finding, error) {
 	found, ok := s.engine.Platform.Checks(messageID)
 	if !ok {
-		return nil, prefixed("checks", fmt.Errorf("message %q does not exist", messageID))
+		return nil, prefixed("check the message", fmt.Errorf("message %q does not exist", messageID))
 	}
 	return found, nil
 }
@@ -93,5 +93,5 @@ type Sample = model.Sample
 // [Server.SendEvent].
 func Samples() ([]Sample, error) {
 	all, err := samples.All()
-	return all, prefixed("samples", err)
+	return all, prefixed("list the samples", err)
 }

@@ -45,7 +45,7 @@ func TestChecks(t *testing.T) {
 	assert.Contains(t, names, "empty_tag")
 	require.NoError(t, p.DeleteMessage(id))
 	_, err = p.Checks(id)
-	assert.EqualError(t, err, fmt.Sprintf("mockserver: checks: message %q does not exist", id))
+	assert.EqualError(t, err, fmt.Sprintf("mockserver: check the message: message %q does not exist", id))
 }
 
 // TestConcurrentMethods calls methods concurrently and modifies their results.

@@ -10,7 +10,7 @@ import (
 // not contain the token.
 func (s *Server) RevokeToken(token string) error {
 	if !s.engine.Auth.Revoke(token) {
-		return errors.New("mockserver: the token does not exist")
+		return prefixed("revoke the token", errors.New("the token does not exist"))
 	}
 	return nil
 }

@@ -20,9 +20,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Known contains the operationId, method and path of an operation in
+// OperationRef contains the operationId, method and path of an operation in
 // openapi.yaml.
-type Known struct {
+type OperationRef struct {
 	ID     string `json:"operation" doc:"the operationId of the operation"`
 	Method string `json:"method" doc:"the HTTP method of the operation"`
 	Path   string `json:"path" doc:"the path of the operation"`
@@ -30,7 +30,7 @@ type Known struct {
 
 // Operation is an operation in openapi.yaml.
 type Operation struct {
-	Known
+	OperationRef
 
 	Deprecated      bool
 	RejectUnknown   bool // unknown fields and parameters are errors
@@ -122,19 +122,19 @@ var Operations = sync.OnceValue(func() map[string]*Operation {
 	return all
 })
 
-// List returns the id, method and path of each operation, sorted by path and
+// OperationRefs returns the id, method and path of each operation, sorted by path and
 // method.
-func List() []Known {
-	var out []Known
+func OperationRefs() []OperationRef {
+	var out []OperationRef
 	for _, o := range load().operations {
-		out = append(out, o.Known)
+		out = append(out, o.OperationRef)
 	}
-	slices.SortFunc(out, func(a, b Known) int { return strings.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method) })
+	slices.SortFunc(out, func(a, b OperationRef) int { return strings.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method) })
 	return out
 }
 
-// IDs returns the operationIds, sorted.
-func IDs() []string { return sorted(func(o *Operation) string { return o.ID }) }
+// OperationIDs returns the operationIds, sorted.
+func OperationIDs() []string { return sorted(func(o *Operation) string { return o.ID }) }
 
 func sorted(name func(*Operation) string) (names []string) {
 	for _, o := range load().operations {
@@ -144,9 +144,9 @@ func sorted(name func(*Operation) string) (names []string) {
 	return slices.Compact(names)
 }
 
-// Methods returns the methods of all operations, sorted. The result includes HEAD,
+// HTTPMethods returns the methods of all operations, sorted. The result includes HEAD,
 // because the server treats HEAD like GET.
-func Methods() []string {
+func HTTPMethods() []string {
 	methods := append(sorted(func(o *Operation) string { return o.Method }), "HEAD")
 	slices.Sort(methods)
 	return methods
@@ -154,8 +154,8 @@ func Methods() []string {
 
 // Closest returns the operation with the most similar path, or nil if no path is
 // similar.
-func Closest(method, path string) *Known {
-	all := List()
+func Closest(method, path string) *OperationRef {
+	all := OperationRefs()
 	var patterns []string
 	for _, o := range all {
 		patterns = append(patterns, o.Method+" "+o.Path)

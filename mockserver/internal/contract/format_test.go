@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -39,5 +40,36 @@ func TestParseURL(t *testing.T) {
 		} else {
 			assert.ErrorContains(t, err, want, "ParseURL(%q)", s)
 		}
+	}
+}
+
+func TestEmailAndPattern(t *testing.T) {
+	label := strings.Repeat("a", 63)
+	for s, want := range map[string]struct{ email, pattern bool }{
+		"ada@example.org":         {true, true},
+		"jörg+tag@bücher.example": {true, true},
+		"*@example.org":           {true, true}, // an asterisk is allowed in a local part
+		"ada@*":                   {false, true},
+		"*@*":                     {false, false},
+		"ada":                     {false, false},
+		"@example.org":            {false, false},
+		"ada@localhost":           {false, false},
+		"ada@example..org":        {false, false},
+		"ada@-example.org":        {false, false},
+		".ada@example.org":        {false, false},
+		"a..a@example.org":        {false, false},
+		"ada <ada@example.org>":   {false, false},
+		"ada\n@example.org":       {false, false},
+		"ada@" + label + ".org":   {true, true},
+		"ada@a" + label + ".org":  {false, false},
+		label + "a@example.org":   {true, true},
+		label + "aa@example.org":  {false, false},
+		"ada@my-example.org":      {true, true},
+		"ada@my_example.org":      {false, false},
+		"a@" + strings.Repeat(label+".", 3) + strings.Repeat("b", 57) + ".de": {true, true},
+		"a@" + strings.Repeat(label+".", 3) + strings.Repeat("b", 58) + ".de": {false, false},
+	} {
+		assert.Equal(t, want.email, IsEmail(s), "IsEmail(%q)", s)
+		assert.Equal(t, want.pattern, IsPattern(s), "IsPattern(%q)", s)
 	}
 }

@@ -634,7 +634,7 @@ func table() document {
 	return document{
 		operations: []*Operation{
 			{
-				Known:        Known{"createTemplate", "POST", "/templates"},
+				OperationRef: OperationRef{"createTemplate", "POST", "/templates"},
 				Body:         schemaTemplateCreate,
 				BodyRequired: true,
 				Responses: map[string]Response{
@@ -650,7 +650,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"listTemplates", "GET", "/templates"},
+				OperationRef: OperationRef{"listTemplates", "GET", "/templates"},
 				InQuery: []Parameter{
 					{"page", &Schema{Kind: Integer, Min: 1}},
 					{"per_page", &Schema{Kind: Integer, Min: 1, Max: 100}},
@@ -666,7 +666,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"getTemplate", "GET", "/templates/{template_id}"},
+				OperationRef: OperationRef{"getTemplate", "GET", "/templates/{template_id}"},
 				InPath: []Parameter{
 					{"template_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -681,7 +681,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"updateTemplate", "PATCH", "/templates/{template_id}"},
+				OperationRef: OperationRef{"updateTemplate", "PATCH", "/templates/{template_id}"},
 				InPath: []Parameter{
 					{"template_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -701,7 +701,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"deleteTemplate", "DELETE", "/templates/{template_id}"},
+				OperationRef: OperationRef{"deleteTemplate", "DELETE", "/templates/{template_id}"},
 				InPath: []Parameter{
 					{"template_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -716,7 +716,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"renderTemplate", "GET", "/templates/{template_id}/render"},
+				OperationRef: OperationRef{"renderTemplate", "GET", "/templates/{template_id}/render"},
 				InPath: []Parameter{
 					{"template_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -731,7 +731,7 @@ func table() document {
 				},
 			},
 			{
-				Known:        Known{"createList", "POST", "/lists"},
+				OperationRef: OperationRef{"createList", "POST", "/lists"},
 				Body:         schemaListCreate,
 				BodyRequired: true,
 				Responses: map[string]Response{
@@ -747,7 +747,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"listLists", "GET", "/lists"},
+				OperationRef: OperationRef{"listLists", "GET", "/lists"},
 				InQuery: []Parameter{
 					{"page", &Schema{Kind: Integer, Min: 1}},
 					{"per_page", &Schema{Kind: Integer, Min: 1, Max: 100}},
@@ -763,7 +763,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"getList", "GET", "/lists/{list_id}"},
+				OperationRef: OperationRef{"getList", "GET", "/lists/{list_id}"},
 				InPath: []Parameter{
 					{"list_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -778,7 +778,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"acceptListPolicy", "POST", "/lists/{list_id}/accept-policy"},
+				OperationRef: OperationRef{"acceptListPolicy", "POST", "/lists/{list_id}/accept-policy"},
 				InPath: []Parameter{
 					{"list_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -793,7 +793,7 @@ func table() document {
 				},
 			},
 			{
-				Known:         Known{"createContact", "POST", "/lists/{list_id}/contacts"},
+				OperationRef:  OperationRef{"createContact", "POST", "/lists/{list_id}/contacts"},
 				RejectUnknown: true,
 				InPath: []Parameter{
 					{"list_id", &Schema{Kind: Integer, Min: math.MinInt64}},
@@ -819,7 +819,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"listContacts", "GET", "/lists/{list_id}/contacts"},
+				OperationRef: OperationRef{"listContacts", "GET", "/lists/{list_id}/contacts"},
 				InPath: []Parameter{
 					{"list_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -841,7 +841,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"getContact", "GET", "/lists/{list_id}/contacts/{contact_id}"},
+				OperationRef: OperationRef{"getContact", "GET", "/lists/{list_id}/contacts/{contact_id}"},
 				InPath: []Parameter{
 					{"list_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 					{"contact_id", &Schema{Kind: Integer, Min: math.MinInt64}},
@@ -857,7 +857,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"updateContact", "PATCH", "/lists/{list_id}/contacts/{contact_id}"},
+				OperationRef: OperationRef{"updateContact", "PATCH", "/lists/{list_id}/contacts/{contact_id}"},
 				InPath: []Parameter{
 					{"list_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 					{"contact_id", &Schema{Kind: Integer, Min: math.MinInt64}},
@@ -878,7 +878,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"deleteContact", "DELETE", "/lists/{list_id}/contacts/{contact_id}"},
+				OperationRef: OperationRef{"deleteContact", "DELETE", "/lists/{list_id}/contacts/{contact_id}"},
 				InPath: []Parameter{
 					{"list_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 					{"contact_id", &Schema{Kind: Integer, Min: math.MinInt64}},
@@ -894,7 +894,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"unsubscribeContact", "POST", "/lists/{list_id}/contacts/{contact_id}/unsubscribe"},
+				OperationRef: OperationRef{"unsubscribeContact", "POST", "/lists/{list_id}/contacts/{contact_id}/unsubscribe"},
 				InPath: []Parameter{
 					{"list_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 					{"contact_id", &Schema{Kind: Integer, Min: math.MinInt64}},
@@ -910,7 +910,7 @@ func table() document {
 				},
 			},
 			{
-				Known:         Known{"importContacts", "POST", "/lists/{list_id}/contacts/import"},
+				OperationRef:  OperationRef{"importContacts", "POST", "/lists/{list_id}/contacts/import"},
 				RejectUnknown: true,
 				InPath: []Parameter{
 					{"list_id", &Schema{Kind: Integer, Min: math.MinInt64}},
@@ -931,7 +931,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"tagContacts", "POST", "/lists/{list_id}/contacts/tag"},
+				OperationRef: OperationRef{"tagContacts", "POST", "/lists/{list_id}/contacts/tag"},
 				InPath: []Parameter{
 					{"list_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -951,7 +951,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"listTags", "GET", "/tags"},
+				OperationRef: OperationRef{"listTags", "GET", "/tags"},
 				InQuery: []Parameter{
 					{"page", &Schema{Kind: Integer, Min: 1}},
 					{"per_page", &Schema{Kind: Integer, Min: 1, Max: 100}},
@@ -967,7 +967,7 @@ func table() document {
 				},
 			},
 			{
-				Known:         Known{"submitEmail", "POST", "/v2/emails"},
+				OperationRef:  OperationRef{"submitEmail", "POST", "/v2/emails"},
 				RejectUnknown: true,
 				Body:          schemaEmailSubmission,
 				BodyRequired:  true,
@@ -986,7 +986,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"getEmail", "GET", "/v2/emails/{email_id}"},
+				OperationRef: OperationRef{"getEmail", "GET", "/v2/emails/{email_id}"},
 				InPath: []Parameter{
 					{"email_id", &Schema{Kind: String, Min: 1}},
 				},
@@ -1001,7 +1001,7 @@ func table() document {
 				},
 			},
 			{
-				Known:         Known{"sendTransactionalEmail", "POST", "/emails"},
+				OperationRef:  OperationRef{"sendTransactionalEmail", "POST", "/emails"},
 				Deprecated:    true,
 				RejectUnknown: true,
 				Body:          schemaTransactionalSubmission,
@@ -1020,7 +1020,7 @@ func table() document {
 				},
 			},
 			{
-				Known:        Known{"createCampaign", "POST", "/campaigns"},
+				OperationRef: OperationRef{"createCampaign", "POST", "/campaigns"},
 				Body:         schemaCampaignCreate,
 				BodyRequired: true,
 				Responses: map[string]Response{
@@ -1037,7 +1037,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"listCampaigns", "GET", "/campaigns"},
+				OperationRef: OperationRef{"listCampaigns", "GET", "/campaigns"},
 				InQuery: []Parameter{
 					{"page", &Schema{Kind: Integer, Min: 1}},
 					{"per_page", &Schema{Kind: Integer, Min: 1, Max: 100}},
@@ -1053,7 +1053,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"getCampaign", "GET", "/campaigns/{campaign_id}"},
+				OperationRef: OperationRef{"getCampaign", "GET", "/campaigns/{campaign_id}"},
 				InPath: []Parameter{
 					{"campaign_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -1068,7 +1068,7 @@ func table() document {
 				},
 			},
 			{
-				Known:         Known{"updateCampaign", "PATCH", "/campaigns/{campaign_id}"},
+				OperationRef:  OperationRef{"updateCampaign", "PATCH", "/campaigns/{campaign_id}"},
 				RejectUnknown: true,
 				InPath: []Parameter{
 					{"campaign_id", &Schema{Kind: Integer, Min: math.MinInt64}},
@@ -1090,7 +1090,7 @@ func table() document {
 				},
 			},
 			{
-				Known:         Known{"scheduleCampaign", "POST", "/campaigns/{campaign_id}/schedule"},
+				OperationRef:  OperationRef{"scheduleCampaign", "POST", "/campaigns/{campaign_id}/schedule"},
 				RejectUnknown: true,
 				InPath: []Parameter{
 					{"campaign_id", &Schema{Kind: Integer, Min: math.MinInt64}},
@@ -1112,7 +1112,7 @@ func table() document {
 				},
 			},
 			{
-				Known:        Known{"createWorkflow", "POST", "/workflows"},
+				OperationRef: OperationRef{"createWorkflow", "POST", "/workflows"},
 				Body:         schemaWorkflowCreate,
 				BodyRequired: true,
 				Responses: map[string]Response{
@@ -1129,7 +1129,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"listWorkflows", "GET", "/workflows"},
+				OperationRef: OperationRef{"listWorkflows", "GET", "/workflows"},
 				InQuery: []Parameter{
 					{"page", &Schema{Kind: Integer, Min: 1}},
 					{"per_page", &Schema{Kind: Integer, Min: 1, Max: 100}},
@@ -1145,7 +1145,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"getWorkflow", "GET", "/workflows/{workflow_id}"},
+				OperationRef: OperationRef{"getWorkflow", "GET", "/workflows/{workflow_id}"},
 				InPath: []Parameter{
 					{"workflow_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -1160,7 +1160,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"activateWorkflow", "POST", "/workflows/{workflow_id}/activate"},
+				OperationRef: OperationRef{"activateWorkflow", "POST", "/workflows/{workflow_id}/activate"},
 				InPath: []Parameter{
 					{"workflow_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -1176,7 +1176,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"deactivateWorkflow", "POST", "/workflows/{workflow_id}/deactivate"},
+				OperationRef: OperationRef{"deactivateWorkflow", "POST", "/workflows/{workflow_id}/deactivate"},
 				InPath: []Parameter{
 					{"workflow_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -1191,7 +1191,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"listSuppressedEmails", "GET", "/suppressed-emails"},
+				OperationRef: OperationRef{"listSuppressedEmails", "GET", "/suppressed-emails"},
 				InQuery: []Parameter{
 					{"page", &Schema{Kind: Integer, Min: 1}},
 					{"per_page", &Schema{Kind: Integer, Min: 1, Max: 100}},
@@ -1208,7 +1208,7 @@ func table() document {
 				},
 			},
 			{
-				Known:        Known{"addSuppressedEmail", "POST", "/suppressed-emails"},
+				OperationRef: OperationRef{"addSuppressedEmail", "POST", "/suppressed-emails"},
 				Body:         schemaSuppressedEmailCreate,
 				BodyRequired: true,
 				Responses: map[string]Response{
@@ -1224,7 +1224,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"removeSuppressedEmail", "DELETE", "/suppressed-emails/{email}"},
+				OperationRef: OperationRef{"removeSuppressedEmail", "DELETE", "/suppressed-emails/{email}"},
 				InPath: []Parameter{
 					{"email", &Schema{Kind: String, Min: 1}},
 				},
@@ -1239,7 +1239,7 @@ func table() document {
 				},
 			},
 			{
-				Known:        Known{"createWebhook", "POST", "/webhooks"},
+				OperationRef: OperationRef{"createWebhook", "POST", "/webhooks"},
 				Body:         schemaWebhookCreate,
 				BodyRequired: true,
 				Responses: map[string]Response{
@@ -1255,7 +1255,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"listWebhooks", "GET", "/webhooks"},
+				OperationRef: OperationRef{"listWebhooks", "GET", "/webhooks"},
 				InQuery: []Parameter{
 					{"page", &Schema{Kind: Integer, Min: 1}},
 					{"per_page", &Schema{Kind: Integer, Min: 1, Max: 100}},
@@ -1271,7 +1271,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"getWebhook", "GET", "/webhooks/{webhook_id}"},
+				OperationRef: OperationRef{"getWebhook", "GET", "/webhooks/{webhook_id}"},
 				InPath: []Parameter{
 					{"webhook_id", &Schema{Kind: String, Min: 1}},
 				},
@@ -1286,7 +1286,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"archiveWebhook", "POST", "/webhooks/{webhook_id}/archive"},
+				OperationRef: OperationRef{"archiveWebhook", "POST", "/webhooks/{webhook_id}/archive"},
 				InPath: []Parameter{
 					{"webhook_id", &Schema{Kind: String, Min: 1}},
 				},
@@ -1301,7 +1301,7 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"unarchiveWebhook", "POST", "/webhooks/{webhook_id}/unarchive"},
+				OperationRef: OperationRef{"unarchiveWebhook", "POST", "/webhooks/{webhook_id}/unarchive"},
 				InPath: []Parameter{
 					{"webhook_id", &Schema{Kind: String, Min: 1}},
 				},

@@ -19,18 +19,18 @@ func (c *Control) faultRoutes() []route {
 		handle("PUT faults/{id}", jsonBody(c.inject)),
 		handle("PATCH faults/{id}", jsonBody(c.switchFault)),
 		handle("DELETE faults/{id}", byID(c.removeFault)),
-		handle("DELETE faults", noInput(oneOrAll(c.removeFaultsOf, func() { c.Faults.Remove("") })), ofAccount("the account of the rules")),
+		handle("DELETE faults", noInput(oneOrAll(c.removeFaultsOf, c.Faults.RemoveAll)), ofAccount("the account of the rules")),
 		handle("PUT faults/seed", jsonBody(c.seedFaults)),
 		handle("PUT lookup-limit", jsonBody(c.setLookupLimit)),
 	}
 }
 
 type faultPlan struct {
-	Seed       uint64              `json:"seed" doc:"the seed for random faults"`
-	Data       []fault.RuleJSON    `json:"data" doc:"the rules, in the order of evaluation"`
-	Actions    []model.FaultAction `json:"actions" doc:"the valid actions"`
-	Details    []fault.Action      `json:"action_details" doc:"the targets, fields and effects of the actions"`
-	Operations []contract.Known    `json:"operations" doc:"the valid operations"`
+	Seed       uint64                  `json:"seed" doc:"the seed for random faults"`
+	Data       []fault.RuleJSON        `json:"data" doc:"the rules, in the order of evaluation"`
+	Actions    []model.FaultAction     `json:"actions" doc:"the valid actions"`
+	Details    []fault.Action          `json:"action_details" doc:"the targets, fields and effects of the actions"`
+	Operations []contract.OperationRef `json:"operations" doc:"the valid operations"`
 }
 
 func (c *Control) faults(*request) (faultPlan, error) {
@@ -39,7 +39,7 @@ func (c *Control) faults(*request) (faultPlan, error) {
 	for i, rule := range rules {
 		data[i] = fault.ToJSON(rule)
 	}
-	return faultPlan{seed, data, fault.Actions(), fault.Described(), contract.List()}, nil
+	return faultPlan{seed, data, fault.ActionNames(), fault.Actions(), contract.OperationRefs()}, nil
 }
 
 // inject adds a rule, or replaces the rule that the path names.
@@ -71,7 +71,7 @@ func (c *Control) switchFault(r *request, in switchBody) (fault.RuleJSON, error)
 }
 
 func (c *Control) removeFault(id string) (emptyBody, error) {
-	if c.Faults.Remove(id) == 0 {
+	if !c.Faults.Remove(id) {
 		return emptyBody{}, apierror.NotFound("fault", id, "path", "id")
 	}
 	return emptyBody{}, nil

@@ -187,7 +187,7 @@ func (c *Control) requests() listing[*model.Request, gateway.RequestSummary] {
 		record: func(e *model.Request) gateway.RequestSummary { return gateway.SummaryOf(*e) },
 		filters: []filter[*model.Request]{
 			whereAccount("the account that sent the requests", func(e *model.Request) int64 { return e.AccountID }),
-			where(choice("operation", "an `operationId` of the API", contract.IDs()...), func(e *model.Request) string { return e.Operation }),
+			where(choice("operation", "an `operationId` of the API", contract.OperationIDs()...), func(e *model.Request) string { return e.Operation }),
 			where(choice("method", "the HTTP method", methods...), func(e *model.Request) string { return e.Method }),
 			{status, func(want string, e *model.Request) bool {
 				got := strconv.Itoa(e.Status)

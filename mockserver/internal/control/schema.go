@@ -45,7 +45,7 @@ var types = sync.OnceValue(func() schema.Types {
 		reflect.TypeFor[activity.WaitReason]():   schema.Texts(activity.WaitReasons()),
 		reflect.TypeFor[events.SendingType]():    schema.Texts(sendingTypes()),
 		reflect.TypeFor[events.BounceCategory](): schema.Texts(events.BounceCategories()),
-		reflect.TypeFor[model.FaultAction]():     schema.Texts(fault.Actions()),
+		reflect.TypeFor[model.FaultAction]():     schema.Texts(fault.ActionNames()),
 		reflect.TypeFor[webhook.HashFunction]():  {string(webhook.SHA256), string(webhook.SHA512)},
 		reflect.TypeFor[platform.LookupLimit]():  platform.LookupLimits(),
 		reflect.TypeFor[waitKind]():              {"message", "delivery", "request", "event"},

@@ -212,7 +212,7 @@ func (d *Dispatcher) pushLocked(q *queue, e *Event) string {
 		dlv.WebhookID = q.hook.Name()
 	}
 	d.history.add(dlv)
-	q.push(dlv, d.Faults.Delivery(dlv.AccountID, dlv.Event, dlv.WebhookID), dlv.CreatedAt)
+	q.push(dlv, d.Faults.MatchDelivery(dlv.AccountID, dlv.Event, dlv.WebhookID), dlv.CreatedAt)
 	d.Changes.PublishNew(changes.Delivery, d.summary(dlv))
 	d.startLocked(q)
 	return dlv.ID
@@ -282,7 +282,7 @@ func (d *Dispatcher) startLocked(q *queue) {
 		next := q.popDue(now)
 		d.history.setState(next, model.DeliveryDelivering)
 		next.NextAttempt, next.Started = time.Time{}, now
-		rule := d.Faults.Attempt(next.AccountID, next.Event, next.WebhookID)
+		rule := d.Faults.MatchAttempt(next.AccountID, next.Event, next.WebhookID)
 		if rule != nil {
 			next.Fault = rule.ID
 		}

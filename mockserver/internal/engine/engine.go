@@ -4,6 +4,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func (e *Engine) SendEventTo(account int64, to string, secret webhook.Secret, bo
 		return "", fmt.Errorf("url: %w", err)
 	}
 	if _, err := webhook.NewVerifier(secret); err != nil {
-		return "", fmt.Errorf("secret: %w", errors.Unwrap(err))
+		return "", fmt.Errorf("secret: %w", cmp.Or(errors.Unwrap(err), err))
 	}
 	return e.Deliveries.SendTo(account, to, secret, body), nil
 }
@@ -180,7 +181,7 @@ func (e *Engine) clear() {
 
 // leaveTest resets the settings and logs that are not part of the state.
 func (e *Engine) leaveTest() {
-	e.Faults.Remove("")
+	e.Faults.RemoveAll()
 	e.Platform.SetLookupLimit(e.LookupLimit)
 	e.Gateway.Log.Clear(0)
 }

@@ -39,6 +39,8 @@ const (
 	attempts // attempts to make a delivery
 )
 
+var targetNames = [...]string{requests: "request", messages: "message", deliveries: "delivery", attempts: "delivery"}
+
 // Action describes an action of fault rules. The table of actions determines the
 // constants, the validation, the manual and the console.
 type Action struct {
@@ -133,17 +135,16 @@ func withTargets(all []Action) []Action {
 }
 
 func (a Action) targets() (names []string) {
-	all := [...]string{requests: "request", messages: "message", deliveries: "delivery", attempts: "delivery"}
 	for _, kind := range []targetKind{a.kind, a.kindWithEvent} {
-		if name := all[kind]; !slices.Contains(names, name) {
+		if name := targetNames[kind]; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// Described returns all actions.
-func Described() []Action { return slices.Clone(table) }
+// Actions returns all actions.
+func Actions() []Action { return slices.Clone(table) }
 
 // Manual returns a Markdown table of all actions.
 func Manual() string {
@@ -184,16 +185,8 @@ func targetKindOf(f model.Fault) targetKind {
 	return a.kind
 }
 
-// targetOf returns what a rule with the action matches.
-func (a Action) targetOf(f model.Fault) string {
-	if f.Event != "" || f.WebhookID != "" {
-		return a.Targets[len(a.Targets)-1]
-	}
-	return a.Targets[0]
-}
-
-// Actions returns the names of all actions, sorted.
-func Actions() (names []model.FaultAction) {
+// ActionNames returns the names of all actions, sorted.
+func ActionNames() (names []model.FaultAction) {
 	for _, a := range table {
 		names = append(names, a.Name)
 	}

@@ -1,8 +1,8 @@
 // Package fault implements fault injection.
 //
-// For a request, the gateway calls [Plan.Request] to find a rule, and [AppliedRule.Apply] to
+// For a request, the gateway calls [Plan.MatchRequest] to find a rule, and [AppliedRule.Apply] to
 // apply it. For messages and deliveries, the platform and the delivery dispatcher call
-// [Plan.Message] and [Plan.Delivery], and apply the rules themselves.
+// [Plan.MatchMessage] and [Plan.MatchDelivery], and apply the rules themselves.
 package fault
 
 import (
@@ -202,10 +202,14 @@ func (p *Plan) change(id string, f func(*rule)) bool {
 	return i >= 0
 }
 
-// Remove removes the rule with the given id, or all rules if the id is empty.
-// It returns the number of removed rules.
-func (p *Plan) Remove(id string) int {
-	return p.remove(id == "", func(r *rule) bool { return id == "" || r.ID == id })
+// Remove removes the rule with the given id, and reports whether it existed.
+func (p *Plan) Remove(id string) bool {
+	return p.remove(false, func(r *rule) bool { return r.ID == id }) > 0
+}
+
+// RemoveAll removes all rules.
+func (p *Plan) RemoveAll() {
+	p.remove(true, func(*rule) bool { return true })
 }
 
 // RemoveOf removes the rules for one account.
@@ -259,9 +263,9 @@ func (p *Plan) pick(kind targetKind, account int64, matches func(model.Fault) bo
 	return applied
 }
 
-// Request returns the fault rule for a request in an account, or nil if no
-// rule applies to it.
-func (p *Plan) Request(account int64, operation string, r *http.Request) *AppliedRule {
+// MatchRequest counts a match for each rule that matches a request in an account. It returns the rule
+// that applies, or nil. Call it one time for each request.
+func (p *Plan) MatchRequest(account int64, operation string, r *http.Request) *AppliedRule {
 	return p.pick(requests, account, func(f model.Fault) bool {
 		return (f.Operation == "" || f.Operation == operation) &&
 			(f.Method == "" || f.Method == r.Method) &&
@@ -269,21 +273,21 @@ func (p *Plan) Request(account int64, operation string, r *http.Request) *Applie
 	})
 }
 
-// Message returns the fault rule for a message in an account, or nil if no
-// rule applies to it.
-func (p *Plan) Message(account int64) *AppliedRule {
+// MatchMessage counts a match for each rule that matches a message in an account. It returns the rule
+// that applies, or nil. Call it one time for each message.
+func (p *Plan) MatchMessage(account int64) *AppliedRule {
 	return p.pick(messages, account, func(model.Fault) bool { return true })
 }
 
-// Delivery returns the fault rule for a delivery in an account, or nil if no
-// rule applies to it.
-func (p *Plan) Delivery(account int64, event events.Name, webhookID string) *AppliedRule {
+// MatchDelivery counts a match for each rule that matches a delivery in an account. It returns the rule
+// that applies, or nil. Call it one time for each delivery.
+func (p *Plan) MatchDelivery(account int64, event events.Name, webhookID string) *AppliedRule {
 	return p.pick(deliveries, account, delivers(event, webhookID))
 }
 
-// Attempt returns the fault rule for a delivery attempt in an account, or nil
-// if no rule applies to it.
-func (p *Plan) Attempt(account int64, event events.Name, webhookID string) *AppliedRule {
+// MatchAttempt counts a match for each rule that matches a delivery attempt in an account. It returns the rule
+// that applies, or nil. Call it one time for each delivery attempt.
+func (p *Plan) MatchAttempt(account int64, event events.Name, webhookID string) *AppliedRule {
 	return p.pick(attempts, account, delivers(event, webhookID))
 }
 

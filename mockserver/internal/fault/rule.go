@@ -64,7 +64,7 @@ func check(f model.Fault) FieldErrors {
 	}
 	for _, c := range conditions() {
 		for _, field := range c.fields {
-			if given[field] != nil && !c.allowed(action, action.targetOf(f), field) {
+			if given[field] != nil && !c.allowed(action, targetNames[targetKindOf(f)], field) {
 				reject(field, fmt.Sprintf("must be omitted, because %s %s", f.Action, c.reason))
 			}
 		}
@@ -95,11 +95,11 @@ func conditions() []condition {
 	}
 	slices.Sort(read)
 	read = slices.Compact(read)
-	ofRequests := func(_ Action, target, _ string) bool { return target == "request" }
-	ofDeliveries := func(a Action, _, _ string) bool { return slices.Contains(a.Targets, "delivery") }
+	ofRequests := func(_ Action, target, _ string) bool { return target == targetNames[requests] }
+	ofDeliveries := func(a Action, _, _ string) bool { return slices.Contains(a.Targets, targetNames[deliveries]) }
 	reads := func(a Action, _, field string) bool { return slices.Contains(a.Fields, field) }
 	readsHere := func(a Action, target, field string) bool {
-		return target == "request" || !slices.Contains(a.RequestFields, field)
+		return target == targetNames[requests] || !slices.Contains(a.RequestFields, field)
 	}
 	return []condition{
 		{[]string{"operation", "method", "path"}, ofRequests, "does not apply to requests in this rule"},
@@ -119,9 +119,9 @@ func exclusive() [][2]string {
 var Schema = sync.OnceValue(func() *contract.Schema {
 	types := schema.Types{Request: true, Name: func(reflect.Type) string { return "Fault" }}
 	s := types.Of(reflect.TypeFor[JSON]())
-	s.Property("action").Schema.Enum = schema.Texts(Actions())
-	s.Property("operation").Schema.Enum = contract.IDs()
-	s.Property("method").Schema.Enum = contract.Methods()
+	s.Property("action").Schema.Enum = schema.Texts(ActionNames())
+	s.Property("operation").Schema.Enum = contract.OperationIDs()
+	s.Property("method").Schema.Enum = contract.HTTPMethods()
 	s.Property("event").Schema.Enum = append(schema.Texts(api.EventNames()), "*")
 	s.Extra = keywords(s)
 	return s

@@ -109,8 +109,8 @@ func SummaryOf(r model.Request) RequestSummary {
 // RequestDetails is the JSON form of a request, with all details.
 type RequestDetails struct {
 	model.Request
-	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration of the request"`
-	Closest    *contract.Known    `json:"closest,omitzero" doc:"the most similar operation, if no operation matches the request"`
+	DurationMS clock.Milliseconds     `json:"duration_ms" doc:"the duration of the request"`
+	Closest    *contract.OperationRef `json:"closest,omitzero" doc:"the most similar operation, if no operation matches the request"`
 }
 
 // Details returns the whole request with the given id, or nil if there is none.

@@ -23,7 +23,7 @@ func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.Handl
 	}
 	var rule *fault.AppliedRule
 	if !c.byControl {
-		rule = g.options.Faults.Request(c.AccountID, o.ID, r)
+		rule = g.options.Faults.MatchRequest(c.AccountID, o.ID, r)
 	}
 	if rule == nil {
 		g.process(c, o, next, w, r)

@@ -90,7 +90,7 @@ func (t *tx) internalError(m *message) string {
 	if words := testAddressWords(m.To); words != nil && words[0] == "error" {
 		return "the message could not be queued"
 	}
-	if rule := t.p.Faults.Message(t.account.ID); rule != nil {
+	if rule := t.p.Faults.MatchMessage(t.account.ID); rule != nil {
 		return cmp.Or(rule.Body, "the message could not be queued")
 	}
 	return ""

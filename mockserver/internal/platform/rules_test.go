@@ -13,7 +13,6 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/model"
 )
 
@@ -43,7 +42,8 @@ func TestContactQuery(t *testing.T) {
 	assert.Equal(t, query{field: "interest", value: "a:b", sort: "email", descending: true}, q)
 }
 
-// A request with many attributes, tags or ids takes no longer than a second, because other requests wait for it.
+// TestManyValues: many attributes, tags or ids in a request take linear time, because other requests wait for it. With
+// quadratic time, this test would take minutes.
 func TestManyValues(t *testing.T) {
 	const n = 200_000
 	p := restored(t, stateText("9", oneList, contactsText(2)))
@@ -54,12 +54,10 @@ func TestManyValues(t *testing.T) {
 		attributes[i] = api.CustomAttributeUpdate{Name: tags[i], Value: &tags[i]}
 	}
 	attributes = append(attributes, api.CustomAttributeUpdate{Name: "7"}, attributes[3], api.CustomAttributeUpdate{Name: "unknown"})
-	start := time.Now()
 	_, err := p.UpdateContact(ctx, api.UpdateContactRequestObject{ListID: 1, ContactID: 2, Body: &api.ContactUpdate{CustomAttributes: attributes}})
 	require.NoError(t, err)
 	_, err = p.TagContacts(ctx, api.TagContactsRequestObject{ListID: 1, Body: &api.ContactTagging{ContactIds: ids, Tags: append(tags, tags...)}})
 	require.NoError(t, err)
-	assert.Less(t, time.Since(start), 10*time.Second)
 	c := p.accounts[1].Lists.get(1).contacts.find(2)
 	assert.Len(t, c.CustomAttributes, n-1)
 	assert.Equal(t, tags, c.Tags)
@@ -191,35 +189,4 @@ func TestAttributesReplaceLinks(t *testing.T) {
 	assert.Empty(t, m.mergeTagLookup("http://x")(tagUnsubscribe))
 	m.Values = map[string]string{tagGlobalUnsubscribe: ""}
 	assert.Empty(t, m.mergeTagLookup("http://x")(tagGlobalUnsubscribe))
-}
-
-func TestEmailAndPattern(t *testing.T) {
-	label := strings.Repeat("a", 63)
-	for s, want := range map[string]struct{ email, pattern bool }{
-		"ada@example.org":         {true, true},
-		"jörg+tag@bücher.example": {true, true},
-		"*@example.org":           {true, true}, // an asterisk is allowed in a local part
-		"ada@*":                   {false, true},
-		"*@*":                     {false, false},
-		"ada":                     {false, false},
-		"@example.org":            {false, false},
-		"ada@localhost":           {false, false},
-		"ada@example..org":        {false, false},
-		"ada@-example.org":        {false, false},
-		".ada@example.org":        {false, false},
-		"a..a@example.org":        {false, false},
-		"ada <ada@example.org>":   {false, false},
-		"ada\n@example.org":       {false, false},
-		"ada@" + label + ".org":   {true, true},
-		"ada@a" + label + ".org":  {false, false},
-		label + "a@example.org":   {true, true},
-		label + "aa@example.org":  {false, false},
-		"ada@my-example.org":      {true, true},
-		"ada@my_example.org":      {false, false},
-		"a@" + strings.Repeat(label+".", 3) + strings.Repeat("b", 57) + ".de": {true, true},
-		"a@" + strings.Repeat(label+".", 3) + strings.Repeat("b", 58) + ".de": {false, false},
-	} {
-		assert.Equal(t, want.email, contract.IsEmail(s), "IsEmail(%q)", s)
-		assert.Equal(t, want.pattern, contract.IsPattern(s), "IsPattern(%q)", s)
-	}
 }
