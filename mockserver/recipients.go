@@ -56,9 +56,9 @@ func (s *Server) Unsubscribe(messageID string) error {
 
 // GlobalUnsubscribe simulates that the recipient unsubscribes from all email. It adds
 // the address to the suppression list and fires SuppressedEmail.Added. For a message
-// from the Email API, it also fires Email.GlobalUnsubscribed. For any other message, it
-// unsubscribes the contact and fires Contact.Removed and Contact.Unsubscribed. Repeated
-// calls have no effect.
+// from the Email API, it also fires Email.GlobalUnsubscribed. For a message of a
+// campaign or a workflow, it unsubscribes the contact and fires Contact.Removed and
+// Contact.Unsubscribed. Repeated calls have no effect.
 func (s *Server) GlobalUnsubscribe(messageID string) error {
 	return prefixed("unsubscribe globally", s.engine.Platform.GlobalUnsubscribe(messageID))
 }
