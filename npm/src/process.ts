@@ -68,7 +68,7 @@ function ready(
   timeoutMs: number,
 ): Promise<{ base_url: string; token: string }> {
   let timer: NodeJS.Timeout | undefined;
-  return new Promise<{ base_url: string; token: string }>((resolve, reject) => {
+  return new Promise<string>((resolve, reject) => {
     let errors = '';
     timer = setTimeout(() => reject(new Error(`${binary} was not ready after ${timeoutMs} ms`)), timeoutMs);
     child.stderr.on('data', (chunk: Buffer) => {
@@ -85,9 +85,11 @@ function ready(
       reject(new Error(`${binary} exited with ${signal ?? `code ${code}`}: ${reason}`));
     });
     createInterface({ input: child.stdout }).on('line', line => {
-      if (line.startsWith('{"time":') && line.includes('"base_url":')) resolve(JSON.parse(line));
+      if (line.startsWith('{"time":') && line.includes('"base_url":')) resolve(line);
     });
-  }).finally(() => clearTimeout(timer));
+  })
+    .then(line => JSON.parse(line)) // the line is incomplete if the server was killed
+    .finally(() => clearTimeout(timer));
 }
 
 function notRun(error: NodeJS.ErrnoException, binary: string): Error {

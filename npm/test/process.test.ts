@@ -75,6 +75,13 @@ test.skipIf(process.platform === 'win32')('a server that is never ready is kille
   rmSync(dirname(binary), { recursive: true });
 });
 
+test.skipIf(process.platform === 'win32')('an incomplete first line of the log is an error', async () => {
+  const binary = join(mkdtempSync(join(tmpdir(), 'mock-')), 'mockserver');
+  writeFileSync(binary, `#!${process.execPath}\nprocess.stdout.write('{"time":"x","base_url":');\n`, { mode: 0o755 });
+  await expect(Mock.start({ binary })).rejects.toThrow('JSON');
+  rmSync(dirname(binary), { recursive: true });
+});
+
 test.skipIf(process.platform === 'win32')('a binary that is not executable is named', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'mock-')),
     binary = join(directory, 'mockserver');
