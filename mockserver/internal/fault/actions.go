@@ -39,7 +39,10 @@ const (
 	attempts // attempts to make a delivery
 )
 
-var targetNames = [...]string{requests: "request", messages: "message", deliveries: "delivery", attempts: "delivery"}
+// String returns the name of the targets in the control API.
+func (k targetKind) String() string {
+	return [...]string{requests: "request", messages: "message", deliveries: "delivery", attempts: "delivery"}[k]
+}
 
 // Action describes an action of fault rules. The table of actions determines the
 // constants, the validation, the manual and the console.
@@ -136,7 +139,7 @@ func withTargets(all []Action) []Action {
 
 func (a Action) targets() (names []string) {
 	for _, kind := range []targetKind{a.kind, a.kindWithEvent} {
-		if name := targetNames[kind]; !slices.Contains(names, name) {
+		if name := kind.String(); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -64,7 +64,7 @@ func check(f model.Fault) FieldErrors {
 	}
 	for _, c := range conditions() {
 		for _, field := range c.fields {
-			if given[field] != nil && !c.allowed(action, targetNames[targetKindOf(f)], field) {
+			if given[field] != nil && !c.allowed(action, targetKindOf(f).String(), field) {
 				reject(field, fmt.Sprintf("must be omitted, because %s %s", f.Action, c.reason))
 			}
 		}
@@ -95,11 +95,11 @@ func conditions() []condition {
 	}
 	slices.Sort(read)
 	read = slices.Compact(read)
-	ofRequests := func(_ Action, target, _ string) bool { return target == targetNames[requests] }
-	ofDeliveries := func(a Action, _, _ string) bool { return slices.Contains(a.Targets, targetNames[deliveries]) }
+	ofRequests := func(_ Action, target, _ string) bool { return target == requests.String() }
+	ofDeliveries := func(a Action, _, _ string) bool { return slices.Contains(a.Targets, deliveries.String()) }
 	reads := func(a Action, _, field string) bool { return slices.Contains(a.Fields, field) }
 	readsHere := func(a Action, target, field string) bool {
-		return target == targetNames[requests] || !slices.Contains(a.RequestFields, field)
+		return target == requests.String() || !slices.Contains(a.RequestFields, field)
 	}
 	return []condition{
 		{[]string{"operation", "method", "path"}, ofRequests, "does not apply to requests in this rule"},
