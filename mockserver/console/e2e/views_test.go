@@ -117,7 +117,9 @@ func TestSendEvent(t *testing.T) {
 	p.equal(d.State, "delivered")
 	p.says(".workbench", "Shell command")
 	p.says(".code", " -url '"+f.receiver.URL+"/hook'")
+	eval[bool](p, `(load => { window.fetchedPaths = ''; window.fetch = (...a) => (window.fetchedPaths += a[0], load(...a)); return true })(fetch)`)
 	p.fill("#body", "{").says("#body-fault", "not JSON")
+	p.equal(eval[string](p, `window.fetchedPaths`), "") // when fill has cleared the body, the sample must not come back
 	p.says(".workbench", "Shell command for the unedited sample")
 	p.until(`document.querySelector('form button.main')?.disabled`)
 	p.goTo("#/deliveries/" + d.ID)

@@ -51,9 +51,10 @@ const editor = (text, setText) =>
 export function Trigger({ id }) {
   const hooks = useWebhooks().data?.data ?? [];
   const [chosen, setChosen] = useState('');
-  const [text, setText] = useState('');
+  const [body, setText] = useState(/** @type {string | undefined} */ (undefined));
+  const text = body ?? '';
   const { data, error, reload } = /** @type {Fetched<{data: Sample[]}>} */ (
-    useFetch('/samples', text ? [] : ['state']) // later, it would replace the edited text
+    useFetch('/samples', body === undefined ? ['state'] : []) // later, it would replace the edited text, even an empty one
   );
   const samples = data?.data ?? [];
   const name = (/** @type {Sample} */ s) => `${s.event}/${s.variant}`;

@@ -6990,10 +6990,14 @@ var editor = (text2, setText) => div26(
 function Trigger({ id }) {
   const hooks = useWebhooks().data?.data ?? [];
   const [chosen, setChosen] = useState("");
-  const [text2, setText] = useState("");
+  const [body2, setText] = useState(
+    /** @type {string | undefined} */
+    void 0
+  );
+  const text2 = body2 ?? "";
   const { data, error, reload } = (
     /** @type {Fetched<{data: Sample[]}>} */
-    useFetch("/samples", text2 ? [] : ["state"])
+    useFetch("/samples", body2 === void 0 ? ["state"] : [])
   );
   const samples2 = data?.data ?? [];
   const name4 = (s) => `${s.event}/${s.variant}`;
