@@ -221,19 +221,26 @@ func (s *shop) until(ctx context.Context, what string, want int) {
 }
 
 // settled waits until each key has an outcome. It then makes the recipients open their emails, because these events
-// resolve the unknown outcomes. Finally, it waits until the shop knows each email and each bounce.
+// resolve the unknown outcomes. Finally, it waits until the shop knows each email and each bounce. It repeats this if the
+// platform has sent another email in the meantime, because the platform can still process a request of a killed replica.
 func (s *shop) settled(ctx context.Context) {
 	s.until(ctx, "(SELECT DISTINCT email_key FROM notices WHERE reason IN ('sent', 'unknown')) AS keys", s.orders)
 	s.mock.ClearFaults()
-	sent, bounced, bouncedWithoutKey := s.emails()
-	for _, m := range sent {
-		if m.Status != "bounced" {
-			must.OK(s.mock.Open(m.ID))
+	for known := -1; ; {
+		sent, bounced, bouncedWithoutKey := s.emails()
+		if len(sent) == known {
+			return
 		}
+		known = len(sent)
+		for _, m := range sent {
+			if m.Status != "bounced" {
+				must.OK(s.mock.Open(m.ID))
+			}
+		}
+		s.until(ctx, "notices WHERE reason = 'sent'", known)
+		s.until(ctx, "notices WHERE reason = 'hard_bounce'", bounced+bouncedWithoutKey)
+		time.Sleep(time.Second) // for notices that a Room repeats
 	}
-	s.until(ctx, "notices WHERE reason = 'sent'", len(sent))
-	s.until(ctx, "notices WHERE reason = 'hard_bounce'", bounced+bouncedWithoutKey)
-	time.Sleep(time.Second) // for notices that a Room repeats
 }
 
 // figures compares what the replicas have written with the emails that the platform sent. mostUnknown limits the number of
