@@ -117,14 +117,33 @@ func TestSendEvent(t *testing.T) {
 	p.equal(d.State, "delivered")
 	p.says(".workbench", "Shell command")
 	p.says(".code", " -url '"+f.receiver.URL+"/hook'")
-	eval[bool](p, `(load => { window.fetchedPaths = ''; window.fetch = (...a) => (window.fetchedPaths += a[0], load(...a)); return true })(fetch)`)
 	p.fill("#body", "{").says("#body-fault", "not JSON")
-	p.equal(eval[string](p, `window.fetchedPaths`), "") // when fill has cleared the body, the sample must not come back
 	p.says(".workbench", "Shell command for the unedited sample")
 	p.until(`document.querySelector('form button.main')?.disabled`)
 	p.goTo("#/deliveries/" + d.ID)
 	p.click("a", "Edit and send")
 	p.until(`document.querySelector('#body')?.value.includes(` + strconv.Quote(d.EventID) + `)`)
+}
+
+// TestEditedBody: when the samples are loaded again, an edited body stays, even an empty one.
+func TestEditedBody(t *testing.T) {
+	f, p := start(t, "#/trigger")
+	p.until(`document.querySelector('#body')?.value`)
+	eval[bool](p, `(load => {
+		window.fetch = async (path, ...rest) => {
+			const response = await load(path, ...rest);
+			if (path.endsWith('/samples')) setTimeout(() => window.loadedAgain = true, 200);
+			return response;
+		};
+		const body = document.querySelector('#body');
+		body.value = '';
+		return body.dispatchEvent(new InputEvent('input', { bubbles: true }));
+	})(fetch)`)
+	f.srv.Reset()
+	p.until(`window.loadedAgain`)
+	p.equal(eval[string](p, `document.querySelector('#body').value`), "")
+	p.click("button", "Set new id and time")
+	p.until(`document.querySelector('#body').value.includes('Email.Bounced')`)
 }
 
 func TestRequests(t *testing.T) {

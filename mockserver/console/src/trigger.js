@@ -51,16 +51,14 @@ const editor = (text, setText) =>
 export function Trigger({ id }) {
   const hooks = useWebhooks().data?.data ?? [];
   const [chosen, setChosen] = useState('');
-  const [body, setText] = useState(/** @type {string | undefined} */ (undefined));
-  const text = body ?? '';
-  const { data, error, reload } = /** @type {Fetched<{data: Sample[]}>} */ (
-    useFetch('/samples', body === undefined ? ['state'] : []) // later, it would replace the edited text, even an empty one
-  );
+  const [text, setText] = useState('');
+  const [edited, setEdited] = useState(false); // a reload must not replace the text
+  const { data, error, reload } = /** @type {Fetched<{data: Sample[]}>} */ (useFetch('/samples', ['state']));
   const samples = data?.data ?? [];
   const name = (/** @type {Sample} */ s) => `${s.event}/${s.variant}`;
   const sample = samples.find(s => name(s) === (chosen || first)) ?? samples[0];
   useEffect(() => {
-    if (sample && !id) setText(pretty(sample.body));
+    if (sample && !id && !edited) setText(pretty(sample.body));
   }, [sample]);
   useEffect(() => {
     // start with the body of an earlier delivery or event
@@ -72,7 +70,16 @@ export function Trigger({ id }) {
   }, [id]);
   const choose = (/** @type {string} */ v) => {
     setChosen(v);
+    setEdited(false);
     if (id) location.hash = '#/trigger';
+  };
+  const edit = (/** @type {string} */ v) => {
+    setText(v);
+    setEdited(true);
+  };
+  const renew = () => {
+    setEdited(false);
+    reload();
   };
   if (error) return h(Page, { title: 'Send event', children: loadingFailed(error) });
   const variants = samples.filter(s => s.event === sample?.event);
@@ -97,11 +104,11 @@ export function Trigger({ id }) {
             onChange: choose,
             options: variants.map(s => [name(s), `${s.summary} (${s.variant})`]),
           }),
-          div({ class: 'actions' }, press('retry', 'Set new id and time', reload)),
+          div({ class: 'actions' }, press('retry', 'Set new id and time', renew)),
         ),
         h(Destination, { hooks, text, sample }),
       ),
-      editor(text, setText),
+      editor(text, edit),
     ),
   });
 }

@@ -6990,20 +6990,17 @@ var editor = (text2, setText) => div26(
 function Trigger({ id }) {
   const hooks = useWebhooks().data?.data ?? [];
   const [chosen, setChosen] = useState("");
-  const [body2, setText] = useState(
-    /** @type {string | undefined} */
-    void 0
-  );
-  const text2 = body2 ?? "";
+  const [text2, setText] = useState("");
+  const [edited, setEdited] = useState(false);
   const { data, error, reload } = (
     /** @type {Fetched<{data: Sample[]}>} */
-    useFetch("/samples", body2 === void 0 ? ["state"] : [])
+    useFetch("/samples", ["state"])
   );
   const samples2 = data?.data ?? [];
   const name4 = (s) => `${s.event}/${s.variant}`;
   const sample = samples2.find((s) => name4(s) === (chosen || first)) ?? samples2[0];
   useEffect(() => {
-    if (sample && !id) setText(pretty2(sample.body));
+    if (sample && !id && !edited) setText(pretty2(sample.body));
   }, [sample]);
   useEffect(() => {
     if (id)
@@ -7014,7 +7011,16 @@ function Trigger({ id }) {
   }, [id]);
   const choose2 = (v) => {
     setChosen(v);
+    setEdited(false);
     if (id) location.hash = "#/trigger";
+  };
+  const edit = (v) => {
+    setText(v);
+    setEdited(true);
+  };
+  const renew = () => {
+    setEdited(false);
+    reload();
   };
   if (error) return createElement(Page, { title: "Send event", children: loadingFailed(error) });
   const variants = samples2.filter((s) => s.event === sample?.event);
@@ -7042,11 +7048,11 @@ function Trigger({ id }) {
             onChange: choose2,
             options: variants.map((s) => [name4(s), `${s.summary} (${s.variant})`])
           }),
-          div26({ class: "actions" }, press("retry", "Set new id and time", reload))
+          div26({ class: "actions" }, press("retry", "Set new id and time", renew))
         ),
         createElement(Destination, { hooks, text: text2, sample })
       ),
-      editor(text2, setText)
+      editor(text2, edit)
     )
   });
 }
