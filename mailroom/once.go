@@ -9,8 +9,8 @@ import (
 )
 
 // NewOnce returns a [webhook.Once] that keeps the keys of events in a store for the given
-// time. Each new event deletes up to two expired keys. A [Room] already uses such a Once for
-// its webhook. The function that handles an event runs in the transaction that stores the
+// time. Each new event deletes up to two expired keys. A [Room] already has a Once for its
+// webhook. The function that handles an event runs in the transaction that stores the
 // event's key, so its writes in this transaction happen exactly once. If the store has one
 // writer, calls with other keys wait until the function returns. NewOnce panics if the store
 // is nil.

@@ -72,7 +72,7 @@ func (s *storeTx) claim(it Item, m *mailValue) (wait time.Duration) {
 	state, found := s.get(kindMail, key)
 	current, err := decode[mailValue](state)
 	if !found || m.Submission == nil {
-		err = fmt.Errorf("mailroom: the store contains no state or no email for the key %q", key)
+		err = fmt.Errorf("mailroom: the stored item with the key %q lacks its state or its email", key)
 	}
 	switch {
 	case s.err != nil:

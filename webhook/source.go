@@ -54,10 +54,9 @@ func (o SourceOptions) withDefaults() SourceOptions {
 }
 
 // NewVerifierFunc returns a Verifier that obtains its secrets from the function secrets, so a
-// secret rotation needs no restart. Unless [SourceOptions].Lazy is set, NewVerifierFunc calls
-// secrets immediately, and returns an error if this call fails. A function that is nil is an
-// error, too. Later, [Verifier.Verify]
-// calls secrets if the loaded secrets are older than [SourceOptions].MaxAge, or if none of
+// secret rotation needs no restart. NewVerifierFunc returns an error if secrets is nil. Unless
+// [SourceOptions].Lazy is set, it calls secrets immediately, and returns an error if this call
+// fails. Later, [Verifier.Verify] calls secrets if the loaded secrets are older than [SourceOptions].MaxAge, or if none of
 // them matches a signature.
 //
 // Each call to the function secrets runs on its own goroutine, with a context that expires

@@ -96,7 +96,7 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 	return nil
 }
 
-// endTx ends a transaction, for at most 5 s. It ignores the cancellation of ctx.
+// endTx ends a transaction. The limit is 5 s. It ignores the cancellation of ctx.
 // Otherwise PostgreSQL might commit a transaction although Update returns an error.
 func endTx(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)

@@ -78,8 +78,8 @@ func (s *service) email(to, subject, html, text string) client.EmailSubmission {
 	}.Literal()
 }
 
-// Send implements mailer.Mailer: one email for each recipient. In a transaction of the app, it reads the
-// suppression list in this transaction, because another one would wait for its end forever.
+// Send implements mailer.Mailer: one email for each recipient. In a transaction of the app, it
+// reads the suppression list in this transaction, because a second transaction would wait forever.
 func (s *service) Send(m *mailer.Message) (err error) {
 	if len(m.Attachments)+len(m.InlineAttachments)+len(m.Headers) > 0 {
 		return errors.New("email: the platform supports no attachments and no headers")

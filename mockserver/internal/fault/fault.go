@@ -239,7 +239,7 @@ func (p *Plan) remove(all bool, gone func(*rule) bool) int {
 	return before - len(p.rules)
 }
 
-// pick counts a match for each rule that matches the target. It returns the first
+// pick counts a match for each enabled rule that matches the target. It returns the first
 // rule that applies to the target, or nil if there is none.
 func (p *Plan) pick(kind targetKind, account int64, matches func(model.Fault) bool) *AppliedRule {
 	if p.count.Load() == 0 {
@@ -263,7 +263,7 @@ func (p *Plan) pick(kind targetKind, account int64, matches func(model.Fault) bo
 	return applied
 }
 
-// MatchRequest counts a match for each rule that matches a request in an account. It returns the rule
+// MatchRequest counts a match for each enabled rule that matches a request in an account. It returns the rule
 // that applies, or nil. Call it one time for each request.
 func (p *Plan) MatchRequest(account int64, operation string, r *http.Request) *AppliedRule {
 	return p.pick(requests, account, func(f model.Fault) bool {
@@ -273,19 +273,19 @@ func (p *Plan) MatchRequest(account int64, operation string, r *http.Request) *A
 	})
 }
 
-// MatchMessage counts a match for each rule that matches a message in an account. It returns the rule
+// MatchMessage counts a match for each enabled rule that matches a message in an account. It returns the rule
 // that applies, or nil. Call it one time for each message.
 func (p *Plan) MatchMessage(account int64) *AppliedRule {
 	return p.pick(messages, account, func(model.Fault) bool { return true })
 }
 
-// MatchDelivery counts a match for each rule that matches a delivery in an account. It returns the rule
+// MatchDelivery counts a match for each enabled rule that matches a delivery in an account. It returns the rule
 // that applies, or nil. Call it one time for each delivery.
 func (p *Plan) MatchDelivery(account int64, event events.Name, webhookID string) *AppliedRule {
 	return p.pick(deliveries, account, delivers(event, webhookID))
 }
 
-// MatchAttempt counts a match for each rule that matches a delivery attempt in an account. It returns the rule
+// MatchAttempt counts a match for each enabled rule that matches a delivery attempt in an account. It returns the rule
 // that applies, or nil. Call it one time for each delivery attempt.
 func (p *Plan) MatchAttempt(account int64, event events.Name, webhookID string) *AppliedRule {
 	return p.pick(attempts, account, delivers(event, webhookID))
