@@ -22,14 +22,15 @@ import (
 //
 // The handler rejects these requests:
 //
-// - 401: the token is missing, or contains characters that a token cannot contain. The
-// handler cannot detect other invalid tokens, because the platform checks the token only
-// when a tool is called. (Specification: Authentication.) - 403: the host is neither a
-// loopback name nor in [Options.AllowedHosts], or a browser sends the request from a page
-// with another origin. - 413: the request is larger than 64 KiB. - 400: a batch contains
-// more than 50 messages, or an id is neither a string nor an integer from -9007199254740991
-// to 9007199254740991. - 503: more requests than [Options.MaxConcurrent] are in progress for
-// one second.
+//   - 401: the token is missing, or contains characters that a token cannot contain. The
+//     handler cannot detect other invalid tokens, because the platform checks the token only
+//     when a tool is called. (Specification: Authentication.)
+//   - 403: the host is neither a loopback name nor in [Options.AllowedHosts], or a
+//     browser sends the request from a page with another origin.
+//   - 413: the request is larger than 64 KiB.
+//   - 400: a batch contains more than 50 messages, or an id is neither a string nor an
+//     integer from -9007199254740991 to 9007199254740991.
+//   - 503: more requests than [Options.MaxConcurrent] are in progress for one second.
 //
 // The results of a request are limited to 1 MiB. If the body of a request does not
 // arrive within 10 s, the handler responds with 400 and closes the connection. It also
