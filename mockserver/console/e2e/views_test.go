@@ -123,6 +123,8 @@ func TestSendEvent(t *testing.T) {
 	p.goTo("#/deliveries/" + d.ID)
 	p.click("a", "Edit and send")
 	p.until(`document.querySelector('#body')?.value.includes(` + strconv.Quote(d.EventID) + `)`)
+	p.pick("Event", "Contact.Added")
+	p.until(`location.hash === '#/trigger' && document.querySelector('#body')?.value.includes('Contact.Added')`)
 }
 
 // TestEditedBody: when the samples are loaded again, an edited body stays, even an empty one.

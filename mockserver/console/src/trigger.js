@@ -71,6 +71,7 @@ export function Trigger({ id }) {
   const choose = (/** @type {string} */ v) => {
     setChosen(v);
     setEdited(false);
+    setText(pretty(samples.find(s => name(s) === v)?.body)); // also instead of the body of an earlier delivery or event
     if (id) location.hash = '#/trigger';
   };
   const edit = (/** @type {string} */ v) => {

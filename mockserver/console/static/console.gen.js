@@ -7012,6 +7012,7 @@ function Trigger({ id }) {
   const choose2 = (v) => {
     setChosen(v);
     setEdited(false);
+    setText(pretty2(samples2.find((s) => name4(s) === v)?.body));
     if (id) location.hash = "#/trigger";
   };
   const edit = (v) => {
