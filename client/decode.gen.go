@@ -604,7 +604,9 @@ func readSender(c *jsonscan.Cursor) (v Sender) {
 
 func readCampaignStatus(c *jsonscan.Cursor) CampaignStatus {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "incomplete", "scheduled", "delivering", "delivered":
+	default:
 		text = jsonscan.Fold(text, "incomplete", "scheduled", "delivering", "delivered")
 	}
 	return CampaignStatus(text)
@@ -630,7 +632,9 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 
 func readBounceType(c *jsonscan.Cursor) events.BounceType {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "none", "hard", "soft":
+	default:
 		text = jsonscan.Fold(text, "none", "hard", "soft")
 	}
 	return events.BounceType(text)
@@ -638,7 +642,9 @@ func readBounceType(c *jsonscan.Cursor) events.BounceType {
 
 func readContactStatus(c *jsonscan.Cursor) events.ContactStatus {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "active", "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed":
+	default:
 		text = jsonscan.Fold(text, "active", "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed")
 	}
 	return events.ContactStatus(text)
@@ -662,7 +668,9 @@ func readPagination(c *jsonscan.Cursor) (v Pagination) {
 
 func readEmailStatus(c *jsonscan.Cursor) EmailStatus {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "queued", "delivered", "bounced", "rejected", "error":
+	default:
 		text = jsonscan.Fold(text, "queued", "delivered", "bounced", "rejected", "error")
 	}
 	return EmailStatus(text)
@@ -718,7 +726,9 @@ func readEmailBounce(c *jsonscan.Cursor) (v EmailBounce) {
 
 func readRejectReason(c *jsonscan.Cursor) events.RejectReason {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed":
+	default:
 		text = jsonscan.Fold(text, "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed")
 	}
 	return events.RejectReason(text)
@@ -726,7 +736,9 @@ func readRejectReason(c *jsonscan.Cursor) events.RejectReason {
 
 func readEmailType(c *jsonscan.Cursor) EmailType {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "marketing", "transactional":
+	default:
 		text = jsonscan.Fold(text, "marketing", "transactional")
 	}
 	return EmailType(text)
@@ -734,7 +746,9 @@ func readEmailType(c *jsonscan.Cursor) EmailType {
 
 func readWorkflowStatus(c *jsonscan.Cursor) WorkflowStatus {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "active", "inactive":
+	default:
 		text = jsonscan.Fold(text, "active", "inactive")
 	}
 	return WorkflowStatus(text)
@@ -742,7 +756,9 @@ func readWorkflowStatus(c *jsonscan.Cursor) WorkflowStatus {
 
 func readWorkflowTrigger(c *jsonscan.Cursor) WorkflowTrigger {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "subscribed":
+	default:
 		text = jsonscan.Fold(text, "subscribed")
 	}
 	return WorkflowTrigger(text)
@@ -750,13 +766,19 @@ func readWorkflowTrigger(c *jsonscan.Cursor) WorkflowTrigger {
 
 func readName(c *jsonscan.Cursor) events.Name {
 	text := c.String()
-	text = jsonscan.Fold(text, "Contact.Added", "Contact.Unsubscribed", "Email.Opened", "Email.Clicked", "Email.Bounced", "Campaign.Sent", "Campaign.Scheduled", "Email.ReportedAsSpam", "Email.Unsubscribed", "Email.GlobalUnsubscribed", "Email.Rejected", "Email.Error", "Contact.Removed", "SuppressedEmail.Added")
+	switch text {
+	case "Contact.Added", "Contact.Unsubscribed", "Email.Opened", "Email.Clicked", "Email.Bounced", "Campaign.Sent", "Campaign.Scheduled", "Email.ReportedAsSpam", "Email.Unsubscribed", "Email.GlobalUnsubscribed", "Email.Rejected", "Email.Error", "Contact.Removed", "SuppressedEmail.Added":
+	default:
+		text = jsonscan.Fold(text, "Contact.Added", "Contact.Unsubscribed", "Email.Opened", "Email.Clicked", "Email.Bounced", "Campaign.Sent", "Campaign.Scheduled", "Email.ReportedAsSpam", "Email.Unsubscribed", "Email.GlobalUnsubscribed", "Email.Rejected", "Email.Error", "Contact.Removed", "SuppressedEmail.Added")
+	}
 	return events.Name(text)
 }
 
 func readRateLimitPeriod(c *jsonscan.Cursor) RateLimitPeriod {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "day", "hour", "minute", "second":
+	default:
 		text = jsonscan.Fold(text, "day", "hour", "minute", "second")
 	}
 	return RateLimitPeriod(text)
@@ -764,7 +786,9 @@ func readRateLimitPeriod(c *jsonscan.Cursor) RateLimitPeriod {
 
 func readWebhookStatus(c *jsonscan.Cursor) WebhookStatus {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "active", "archived":
+	default:
 		text = jsonscan.Fold(text, "active", "archived")
 	}
 	return WebhookStatus(text)
@@ -821,7 +845,9 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 
 func readBounceCategory(c *jsonscan.Cursor) events.BounceCategory {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "bounce_ac", "bounce_ar", "bounce_mb", "bounce_cr", "bounce_df", "bounce_hb", "bounce_fm", "bounce_sb", "bounce_tr":
+	default:
 		text = jsonscan.Fold(text, "bounce_ac", "bounce_ar", "bounce_mb", "bounce_cr", "bounce_df", "bounce_hb", "bounce_fm", "bounce_sb", "bounce_tr")
 	}
 	return events.BounceCategory(text)

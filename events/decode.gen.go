@@ -512,7 +512,9 @@ func readRecipientContext(c *jsonscan.Cursor) (v RecipientContext) {
 
 func readRejectReason(c *jsonscan.Cursor) RejectReason {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed":
+	default:
 		text = jsonscan.Fold(text, "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed")
 	}
 	return RejectReason(text)
@@ -520,7 +522,9 @@ func readRejectReason(c *jsonscan.Cursor) RejectReason {
 
 func readContactStatus(c *jsonscan.Cursor) ContactStatus {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "active", "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed":
+	default:
 		text = jsonscan.Fold(text, "active", "bounced", "deleted", "pending", "spam", "suppressed", "unsubscribed")
 	}
 	return ContactStatus(text)
@@ -542,7 +546,9 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 
 func readBounceType(c *jsonscan.Cursor) BounceType {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "none", "hard", "soft":
+	default:
 		text = jsonscan.Fold(text, "none", "hard", "soft")
 	}
 	return BounceType(text)
@@ -720,7 +726,9 @@ func readComplainingContact(c *jsonscan.Cursor) (v ComplainingContact) {
 
 func readBounceCategory(c *jsonscan.Cursor) BounceCategory {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "bounce_ac", "bounce_ar", "bounce_mb", "bounce_cr", "bounce_df", "bounce_hb", "bounce_fm", "bounce_sb", "bounce_tr":
+	default:
 		text = jsonscan.Fold(text, "bounce_ac", "bounce_ar", "bounce_mb", "bounce_cr", "bounce_df", "bounce_hb", "bounce_fm", "bounce_sb", "bounce_tr")
 	}
 	return BounceCategory(text)
@@ -772,7 +780,9 @@ func readMessageSender(c *jsonscan.Cursor) (v MessageSender) {
 
 func readSystemActionType(c *jsonscan.Cursor) SystemActionType {
 	text := c.String()
-	if jsonscan.HasUpper(text) {
+	switch text {
+	case "douopt-in", "opt-in":
+	default:
 		text = jsonscan.Fold(text, "douopt-in", "opt-in")
 	}
 	return SystemActionType(text)

@@ -60,17 +60,6 @@ func (c *Cursor) Scalar() string {
 // Text is [Cursor.String] for a string type T.
 func Text[T ~string](c *Cursor) T { return T(c.String()) }
 
-// HasUpper reports whether text contains an ASCII capital letter. If it does not, the value needs no
-// [Fold].
-func HasUpper(text string) bool {
-	for i := range len(text) {
-		if text[i]-'A' < 26 {
-			return true
-		}
-	}
-	return false
-}
-
 // Fold returns the known value that differs from text only in letter case, or text if there is
 // none.
 func Fold[T ~string](text T, known ...T) T {
@@ -85,10 +74,10 @@ func Fold[T ~string](text T, known ...T) T {
 // EmptyArray reports whether the next value is an array without elements. Some platforms write an
 // empty object like this.
 func (c *Cursor) EmptyArray() bool {
-	ahead := *c
-	if ahead.Peek() != '[' {
+	if c.Peek() != '[' {
 		return false
 	}
+	ahead := *c
 	ahead.i++
 	return ahead.Peek() == ']'
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/oapi-codegen/oapi-codegen/v2/pkg/codegen"
 
@@ -223,11 +222,6 @@ func (r reader) Base() string { return r.TypeName[strings.LastIndexByte(r.TypeNa
 
 // List returns the known values as arguments of a call.
 func (r reader) List() string { return `"` + strings.Join(r.Known, `", "`) + `"` }
-
-// Lower reports whether the known values are in lower case, so that a value in lower case is not compared with them.
-func (r reader) Lower() bool {
-	return !strings.ContainsFunc(strings.Join(r.Known, ""), unicode.IsUpper)
-}
 
 func cursorMethod(name string) string {
 	return map[string]string{"string": "String", "bool": "Bool", "int64": "Int", "json.RawMessage": "Raw"}[name]
