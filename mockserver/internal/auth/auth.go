@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/model"
 )
 
@@ -168,18 +169,18 @@ func (s *Set) HasAccount(account int64) bool {
 func (s *Set) Add(t model.Token) error {
 	switch {
 	case strings.ContainsFunc(t.Value, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return errors.New("token: must contain only visible ASCII characters")
+		return apierror.Invalid("must contain only visible ASCII characters", "body", "token")
 	case t.UserID < 1:
-		return errors.New("user_id: must be 1 or more")
+		return apierror.Invalid("must be 1 or more", "body", "user_id")
 	case t.AccountID < 1:
-		return errors.New("account_id: must be 1 or more")
+		return apierror.Invalid("must be 1 or more", "body", "account_id")
 	case t.ExpiresIn < 0 || t.ExpiresIn > maxExpiry:
-		return fmt.Errorf("expires_in_ms: must be between 0 and %d (10 years)", maxExpiry.Milliseconds())
+		return apierror.Invalid(fmt.Sprintf("must be between 0 and %d (10 years)", maxExpiry.Milliseconds()), "body", "expires_in_ms")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.findLocked(t.Value) >= 0 {
-		return errors.New("token: must be unique")
+		return apierror.Invalid("must be unique", "body", "token")
 	}
 	s.known = append(s.known, s.begin(t, true))
 	return nil

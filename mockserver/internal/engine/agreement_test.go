@@ -29,13 +29,13 @@ var (
 var exceptions = []*regexp.Regexp{
 	// These errors depend on other records.
 	regexp.MustCompile(`the object contains no entry named`),
-	regexp.MustCompile(`_id: (list|template) \d+ does not exist`),
-	regexp.MustCompile(`the id \d+ is already in use|token: must be unique|the list already contains the address`),
+	regexp.MustCompile(`"msg":"(list|template) \d+ does not exist`),
+	regexp.MustCompile(`the id \d+ is already in use|"token"\],"msg":"must be unique|the list already contains the address`),
 	regexp.MustCompile(`no token belongs to account`),
 	regexp.MustCompile(`for all contacts on the list or for none|the id of the previous contact`),
 	regexp.MustCompile(`the anti-spam policy of list \d+ has not been accepted`),
 	// The API checks more of addresses and URLs than the patterns, for example the lengths of their parts.
-	regexp.MustCompile(`"msg":"\w+\[\d+\][\w.\[\]]*: (not an email address|must be an address, |must be an absolute http or https URL)`),
+	regexp.MustCompile(`"msg":"(not an email address|must be an address, |must be an absolute http or https URL)`),
 	regexp.MustCompile(`must not contain U\+0000`),
 	// JSON Schema accepts 1.0 and 1e2 as integers.
 	regexp.MustCompile(`must be an integer, got \d+(\.0|e\d)`),

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,7 +68,7 @@ func (e *Engine) seedOne(raw []byte) error {
 	}
 	user, ok := e.Auth.OfUser(in.AccountID, 0)
 	if !ok {
-		return fmt.Errorf("account_id: no token belongs to account %d", in.AccountID)
+		return apierror.Invalid(fmt.Sprintf("no token belongs to account %d", in.AccountID), "body", "account_id")
 	}
 	s.caller.UserID, s.caller.UserEmail = user.UserID, user.UserEmail
 	each(s, "templates", in.Templates, s.addTemplate)
@@ -86,14 +87,12 @@ func each[T any](s *seeder, kind string, items []T, add func(T) error) {
 		if s.err != nil {
 			return
 		}
-		if err := add(item); err != nil {
-			s.err = fmt.Errorf("%s[%d]%w", kind, i, err)
-		}
+		s.err = at(add(item), kind, i)
 	}
 }
 
 func (s *seeder) addToken(in seedToken) error {
-	err := s.Auth.Add(auth.Complete([]model.Token{{
+	return s.Auth.Add(auth.Complete([]model.Token{{
 		Value:     in.Token,
 		UserID:    in.UserID,
 		UserEmail: in.UserEmail,
@@ -101,10 +100,6 @@ func (s *seeder) addToken(in seedToken) error {
 		ReadOnly:  in.ReadOnly,
 		ExpiresIn: time.Duration(in.ExpiresInMS) * time.Millisecond,
 	}}, "")[0])
-	if err != nil {
-		return fmt.Errorf(".%w", err)
-	}
-	return nil
 }
 
 func (s *seeder) addTemplate(in seedTemplate) error {
@@ -127,13 +122,10 @@ func (s *seeder) addList(in seedList) error {
 	if in.PolicyAccepted {
 		_, err := s.Platform.AcceptListPolicy(s.context(platform.Fixed{}, nil), api.AcceptListPolicyRequestObject{ListID: id})
 		if err != nil {
-			return fmt.Errorf(".policy_accepted%w", withFieldPath(err))
+			return at(err, "policy_accepted")
 		}
 	}
-	if err := s.addContacts(id, in.Contacts); err != nil {
-		return fmt.Errorf(".%w", err)
-	}
-	return nil
+	return s.addContacts(id, in.Contacts)
 }
 
 // addContacts imports contacts in batches. All contacts in a batch have the same status,
@@ -157,11 +149,11 @@ func (s *seeder) addContacts(list int64, contacts []seedContact) error {
 		}
 		result, err := s.importContacts(list, body, ids)
 		if err != nil {
-			return fmt.Errorf("contacts[%d]%w", from, err)
+			return at(err, "contacts", from)
 		}
 		if len(result.Errors) > 0 {
 			first := result.Errors[0]
-			return fmt.Errorf("contacts[%d].email: %s", from+int(first.Index), first.Msg) // the schema excludes other errors
+			return apierror.Invalid(first.Msg, "body", "contacts", from+int(first.Index), "email") // the schema excludes other errors
 		}
 		from = to
 	}
@@ -185,8 +177,8 @@ func (s *seeder) addSuppressed(email string) error {
 func (s *seeder) addWorkflow(in seedWorkflow) error {
 	fixed, active := platform.Fixed{ID: in.ID}, in.Active
 	in.ID, in.Active = 0, false
-	err := errors.Join(resolveName(&in.ListID, &in.List, "list", s.lists),
-		resolveName(&in.Content.TemplateID, &in.Content.Template, "content.template", s.templates))
+	err := apierror.Join(resolveName(&in.ListID, &in.List, s.lists, "list"),
+		resolveName(&in.Content.TemplateID, &in.Content.Template, s.templates, "content", "template"))
 	if err != nil {
 		return err
 	}
@@ -194,7 +186,7 @@ func (s *seeder) addWorkflow(in seedWorkflow) error {
 	if err == nil && active {
 		id := made.(api.CreateWorkflow201JSONResponse).WorkflowID
 		_, err = s.Platform.ActivateWorkflow(s.context(platform.Fixed{}, nil), api.ActivateWorkflowRequestObject{WorkflowID: id})
-		err = withFieldPath(err)
+		err = at(err, "active")
 	}
 	return err
 }
@@ -202,9 +194,9 @@ func (s *seeder) addWorkflow(in seedWorkflow) error {
 func (s *seeder) addCampaign(in seedCampaign) error {
 	fixed := platform.Fixed{ID: in.ID}
 	in.ID = 0
-	err := resolveName(&in.ListID, &in.List, "list", s.lists)
-	if c := in.Content; err == nil && c != nil {
-		err = resolveName(&c.TemplateID, &c.Template, "content.template", s.templates)
+	err := resolveName(&in.ListID, &in.List, s.lists, "list")
+	if c := in.Content; c != nil {
+		err = apierror.Join(err, resolveName(&c.TemplateID, &c.Template, s.templates, "content", "template"))
 	}
 	if err != nil {
 		return err
@@ -222,24 +214,24 @@ func (s *seeder) addWebhook(in seedWebhook) error {
 }
 
 // resolveName replaces the name of a record with the record's id. The record must be in the
-// same seed object.
-func resolveName(id *int64, name **string, what string, ids map[string]int64) error {
+// same seed object. The location is that of the name.
+func resolveName(id *int64, name **string, ids map[string]int64, location ...any) error {
 	if *name == nil {
 		return nil
 	}
 	found := ids[**name]
 	switch {
 	case *id != 0:
-		return fmt.Errorf(".%s: must contain either the name or the id", what)
+		return at(apierror.Invalid("must contain either the name or the id"), location...)
 	case found == 0:
-		return fmt.Errorf(".%s: the object contains no entry named %q", what, **name)
+		return at(apierror.Invalid(fmt.Sprintf("the object contains no entry named %q", **name)), location...)
 	}
 	*id, *name = found, nil
 	return nil
 }
 
 // submit validates the body of an operation as the gateway does, and then calls the
-// operation. An error begins with the path of the invalid field.
+// operation.
 func submit[Body, Out any, In ~struct{ Body *Body }](
 	s *seeder, pattern string, body any, fixed platform.Fixed, operate func(context.Context, In) (Out, error),
 ) (out Out, err error) {
@@ -255,7 +247,7 @@ func submit[Body, Out any, In ~struct{ Body *Body }](
 	if err == nil {
 		out, err = operate(s.context(fixed, found.BadEntries), In{in})
 	}
-	return out, withFieldPath(err)
+	return out, err
 }
 
 // context returns the context of an operation.
@@ -265,18 +257,22 @@ func (s *seeder) context(fixed platform.Fixed, badEntries map[int]api.ProblemDet
 	return platform.WithCaller(context.Background(), &caller)
 }
 
-// withFieldPath returns an error whose text begins with the path of the invalid field.
-func withFieldPath(err error) error {
-	var invalid *apierror.Error
-	if !errors.As(err, &invalid) {
+// at puts the position of a record or field before the locations of an error. A location outside
+// the body of a request, such as an id in a path, has no meaning in a seed.
+func at(err error, position ...any) error {
+	invalid, ok := errors.AsType[*apierror.Error](err)
+	if !ok {
 		return err
 	}
-	detail := invalid.Details[0]
-	path := apierror.Path(detail.Loc)
-	if path != "" {
-		path = "." + path
+	moved := &apierror.Error{Status: http.StatusUnprocessableEntity}
+	for _, d := range invalid.Details {
+		var field []any
+		if len(d.Loc) > 0 && d.Loc[0] == "body" {
+			field = d.Loc[1:]
+		}
+		moved.Details = append(moved.Details, apierror.At(d.Type, d.Msg, slices.Concat([]any{"body"}, position, field)...))
 	}
-	return fmt.Errorf("%s: %s", path, detail.Msg)
+	return moved
 }
 
 // checkIDs returns an error unless the ids of the contacts are in ascending order or all
@@ -288,14 +284,14 @@ func checkIDs(contacts []seedContact) error {
 		address, before := strings.ToLower(c.Email), contacts[max(0, i-1)].ID
 		switch {
 		case (c.ID == 0) != (before == 0):
-			err = errors.New("id: must be set for all contacts on the list or for none")
+			err = apierror.Invalid("must be set for all contacts on the list or for none", "body", "id")
 		case i > 0 && c.ID != 0 && c.ID <= before:
-			err = fmt.Errorf("id: must be greater than %d, the id of the previous contact", before)
+			err = apierror.Invalid(fmt.Sprintf("must be greater than %d, the id of the previous contact", before), "body", "id")
 		case c.ID != 0 && seen[address]:
-			err = errors.New("email: the list already contains the address with another id")
+			err = apierror.Invalid("the list already contains the address with another id", "body", "email")
 		}
 		if err != nil {
-			return fmt.Errorf("contacts[%d].%w", i, err)
+			return at(err, "contacts", i)
 		}
 		if c.ID != 0 {
 			seen[address] = true
