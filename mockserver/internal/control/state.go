@@ -45,9 +45,7 @@ func (c *Control) serveState(w http.ResponseWriter, _ *request) error {
 
 func (c *Control) seed(body io.Reader) error {
 	err := c.Seed(body)
-	if err == nil {
-		c.Changes.Publish(changes.Records, nil)
-	}
+	c.Changes.Publish(changes.Records, nil) // after an error too, because the earlier records remain
 	return err
 }
 
