@@ -214,7 +214,7 @@ func (s *seeder) addWebhook(in seedWebhook) error {
 }
 
 // resolveName replaces the name of a record with the record's id. The record must be in the
-// same seed object. The location is that of the name.
+// same seed object. An error has the location of the name.
 func resolveName(id *int64, name **string, ids map[string]int64, location ...any) error {
 	if *name == nil {
 		return nil
