@@ -48,40 +48,40 @@ A list contains each address once. Operation "create" reactivates a deleted cont
 }
 
 func contactsInputSchema() *jsonschema.Schema {
-	return closed(object([]string{"operation", "list_id"}, map[string]*jsonschema.Schema{
-		"operation": choice("The operation.", "list", "create"),
-		"list_id":   integer("The id of the list. Ask the user if you do not know it.", 1),
-		"page":      pageArgument(),
-		"per_page":  perPageArgument(),
-		"sort":      text(`For list: the sort order, as field:direction. The field is id, email, status or subscribed_on, and the direction is asc or desc. Example: email:asc`),
-		"filter": text("For list: the filter, as field:value. The result contains only matching contacts. " +
+	return closed(object([]string{"operation", "list_id"}, []property{
+		{"operation", choice("The operation.", "list", "create")},
+		{"list_id", integer("The id of the list. Ask the user if you do not know it.", 1)},
+		{"page", pageArgument()},
+		{"per_page", perPageArgument()},
+		{"sort", text(`For list: the sort order, as field:direction. The field is id, email, status or subscribed_on, and the direction is asc or desc. Example: email:asc`)},
+		{"filter", text("For list: the filter, as field:value. The result contains only matching contacts. " +
 			"The field is status, email, tag or interest. Statuses: " + statuses() + ". " +
-			"Examples: status:active, email:ada@example.com, tag:vip"),
-		"email":             text("For create, required: the email address, without a name. Example: ada@example.com"),
-		"custom_attributes": textsByName(`For create: the custom attributes of the contact; all values are strings. Example: {"first_name":"Ada"}`),
-	}, "operation", "list_id", "page", "per_page", "sort", "filter", "email", "custom_attributes"))
+			"Examples: status:active, email:ada@example.com, tag:vip")},
+		{"email", text("For create, required: the email address, without a name. Example: ada@example.com")},
+		{"custom_attributes", textsByName(`For create: the custom attributes of the contact; all values are strings. Example: {"first_name":"Ada"}`)},
+	}))
 }
 
 func contactsOutputSchema() *jsonschema.Schema {
-	properties := pageProperties()
-	properties["contacts"] = array("For list: the contacts on this page.", contactSchema(""))
-	properties["contact"] = contactSchema("For create: the created contact.")
-	return object(nil, properties, "contact", "contacts", "page", "per_page", "count", "next_page", "omitted")
+	return object(nil, append([]property{
+		{"contact", contactSchema("For create: the created contact.")},
+		{"contacts", array("For list: the contacts on this page.", contactSchema(""))},
+	}, pageProperties()...))
 }
 
 func contactSchema(description string) *jsonschema.Schema {
-	s := object([]string{"id", "email", "status"}, map[string]*jsonschema.Schema{
-		"id":    integer("The contact's id.", 0),
-		"email": text("The email address."),
-		"status": text("The status: " + statuses() + "; other values are possible. A pending contact has not confirmed yet, " +
-			"and a spam contact has reported email as spam. Only active contacts receive marketing email."),
-		"subscribed_on":     text("The time when the contact subscribed to the list, in UTC."),
-		"custom_attributes": textsByName("The custom attributes of the contact."),
-		"tags":              texts("The tags of the contact."),
-		"interests":         texts("The interests of the contact."),
-		"last_bounce_type":  text("The type of the last bounce, such as none, soft or hard."),
-		"bounces_count":     integer("The number of bounced emails to the contact.", 0),
-	}, "id", "email", "status", "subscribed_on", "custom_attributes", "tags", "interests", "last_bounce_type", "bounces_count")
+	s := object([]string{"id", "email", "status"}, []property{
+		{"id", integer("The contact's id.", 0)},
+		{"email", text("The email address.")},
+		{"status", text("The status: " + statuses() + "; other values are possible. A pending contact has not confirmed yet, " +
+			"and a spam contact has reported email as spam. Only active contacts receive marketing email.")},
+		{"subscribed_on", text("The time when the contact subscribed to the list, in UTC.")},
+		{"custom_attributes", textsByName("The custom attributes of the contact.")},
+		{"tags", texts("The tags of the contact.")},
+		{"interests", texts("The interests of the contact.")},
+		{"last_bounce_type", text("The type of the last bounce, such as none, soft or hard.")},
+		{"bounces_count", integer("The number of bounced emails to the contact.", 0)},
+	})
 	s.Description = description
 	return s
 }

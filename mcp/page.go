@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"example.com/emailplatform/client"
 )
 
@@ -33,13 +31,13 @@ type pageOutput struct {
 	Omitted  int    `json:"omitted,omitzero"`
 }
 
-func pageProperties() map[string]*jsonschema.Schema {
-	return map[string]*jsonschema.Schema{
-		"page":      integer("The number of this page, from 1.", 1),
-		"per_page":  integer("The maximum number of items on a page.", 1),
-		"count":     integer("The total number of items. Absent if the platform does not return it.", 0),
-		"next_page": integer("The number of the next page. Absent on the last page.", 2),
-		"omitted":   integer("The number of items omitted because the page contains more than 100 items.", 1),
+func pageProperties() []property {
+	return []property{
+		{"page", integer("The number of this page, from 1.", 1)},
+		{"per_page", integer("The maximum number of items on a page.", 1)},
+		{"count", integer("The total number of items. Absent if the platform does not return it.", 0)},
+		{"next_page", integer("The number of the next page. Absent on the last page.", 2)},
+		{"omitted", integer("The number of items omitted because the page contains more than 100 items.", 1)},
 	}
 }
 

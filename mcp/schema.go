@@ -10,8 +10,20 @@ import (
 // The schemas are flat, without oneOf, references or nullable types, because
 // some assistants ignore tools with such schemas.
 
-func object(required []string, properties map[string]*jsonschema.Schema, order ...string) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "object", Required: required, Properties: properties, PropertyOrder: order}
+// property is a property of an object.
+type property struct {
+	name string
+	*jsonschema.Schema
+}
+
+// object returns the schema of an object, which keeps the order of its properties.
+func object(required []string, properties []property) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Required: required, Properties: map[string]*jsonschema.Schema{}}
+	for _, p := range properties {
+		s.Properties[p.name] = p.Schema
+		s.PropertyOrder = append(s.PropertyOrder, p.name)
+	}
+	return s
 }
 
 // closed returns s with additional properties forbidden.

@@ -25,11 +25,11 @@ To find the contacts with a tag, call the tool contacts with operation "list" an
 				IdempotentHint:  true,
 				OpenWorldHint:   new(false),
 			},
-			InputSchema: closed(object([]string{"operation"}, map[string]*jsonschema.Schema{
-				"operation": choice("The operation.", "list"),
-				"page":      pageArgument(),
-				"per_page":  perPageArgument(),
-			}, "operation", "page", "per_page")),
+			InputSchema: closed(object([]string{"operation"}, []property{
+				{"operation", choice("The operation.", "list")},
+				{"page", pageArgument()},
+				{"per_page", perPageArgument()},
+			})),
 			OutputSchema: tagsOutputSchema(),
 		},
 		operations: map[string]operation{
@@ -39,10 +39,8 @@ To find the contacts with a tag, call the tool contacts with operation "list" an
 }
 
 func tagsOutputSchema() *jsonschema.Schema {
-	properties := pageProperties()
-	properties["tags"] = texts("The names of the tags, in alphabetical order.")
-	return object([]string{"tags", "page", "per_page"}, properties,
-		"tags", "page", "per_page", "count", "next_page", "omitted")
+	tags := property{"tags", texts("The names of the tags, in alphabetical order.")}
+	return object([]string{"tags", "page", "per_page"}, append([]property{tags}, pageProperties()...))
 }
 
 type tagPage struct {
