@@ -151,11 +151,11 @@ func (b EmailBounce) Hard() bool {
 	return b.Type == events.BounceTypeHard || b.Type != events.BounceTypeSoft && b.Category.Hard()
 }
 
-// Soft reports whether the bounce is temporary, so a later email to the address may
-// succeed. Soft checks the category of the bounce, and the type only if there is no
-// category. The type alone is not sufficient, because an automatic reply, which is not
-// a failure, can also have the type [events.BounceTypeSoft]. Some bounces are neither
-// hard nor soft.
+// Soft reports whether the bounce is temporary. After a temporary bounce, a later email
+// to the address may succeed. Soft checks the category of the bounce, and checks the type
+// only if the bounce has no category. The type alone is not sufficient, because an
+// automatic reply, which is not a failure, can also have the type
+// [events.BounceTypeSoft]. Some bounces are neither hard nor soft.
 func (b EmailBounce) Soft() bool {
 	return !b.Hard() && (b.Category.Soft() || b.Category == "" && b.Type == events.BounceTypeSoft)
 }

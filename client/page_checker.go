@@ -136,10 +136,10 @@ func same[T listItem](a, b []T) bool {
 	return slices.EqualFunc(a, b, func(x, y T) bool { return x.id() == y.id() })
 }
 
-// Every platform returns at least the first minDepth items of a list. After them, a
+// Every platform returns at least the first minDepth items of a list. After these items, a
 // platform may refuse further pages, for example because it returns only the first 10,000
-// items. Any error except 404 can then mean this, so only a 404 shows that the list has
-// ended.
+// items. Therefore, any error except 404 after these items can mean that the platform
+// refuses the page, and only a 404 shows that the list has ended.
 const minDepth = 1000
 
 // isDeep reports whether the platform may refuse further pages because of their depth. If

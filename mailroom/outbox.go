@@ -44,10 +44,11 @@ const maxUnix = 253_402_300_799 // the Unix time of the end of the year 9999
 // differs. However, if the outcome of the key is [Rejected] or [Failed], Enqueue adds the email
 // again.
 //
-// Make the key a part of the subject. To resolve an unknown outcome, the Room waits for an
-// event of an email that it does not know, looks this email up, and compares its address
-// and subject with the stored email. Without the key in the subject, it could not
-// distinguish several emails to one address.
+// Make the key a part of the subject, because the Room may need it to resolve an unknown
+// outcome. In this case, the Room does not know the id of the email. When it receives an
+// event with an id that it does not know, it looks up the email, and compares the address
+// and the subject with the stored emails. Without the key in the subject, the Room could
+// not distinguish several emails to one address.
 func (r *Room) Enqueue(ctx context.Context, key string, email client.EmailSubmission) error {
 	return r.EnqueueAt(ctx, time.Now(), key, email)
 }

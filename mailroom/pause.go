@@ -72,11 +72,15 @@ func (s *storeTx) putPause(p pauseValue) {
 	s.put(Item{Kind: kindPause, Key: pauseKey, Ref: pauseKey, Value: encode(p)})
 }
 
-// updatePause ends the pause after a success, and begins or extends it after a failure. Some
-// failures do not change the pause, because the email itself may be their cause, so other
-// emails may succeed: a 403, a 404, a 409, a response with the status "error", and an error
-// before the request, which does not show the state of the platform. If the email of a probe
-// (see sendDelay) fails in this way, another worker sends the next probe immediately.
+// updatePause ends the pause after a success, and begins or extends it after a failure. Two
+// kinds of failures do not change the pause:
+//
+//   - A 403, 404 or 409, or a response with the status "error". This email alone may be the
+//     cause, so other emails may succeed.
+//   - An error before the request, because it does not show the state of the platform.
+//
+// If the email of a probe (see sendDelay) fails in this way, another worker sends the next
+// probe immediately.
 func (s *storeTx) updatePause(started time.Time, sendErr error) {
 	now, result := time.Now(), client.ResultOfSend(sendErr)
 	success := result == client.SendAccepted || result == client.SendRejected && !beforeRequest(sendErr)

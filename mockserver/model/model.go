@@ -222,10 +222,12 @@ type Fault struct {
 
 // FaultAction is the action of a fault rule. If the rule has Event or WebhookID, the
 // actions [FaultStatus], [FaultReset] and [FaultHang] apply to delivery attempts instead of
-// requests. Unless Status is 2xx, an attempt with such an action fails, and the server
-// retries the delivery on the retry schedule. The receiver gets the request of the attempt
-// only if AfterProcessing is set. The rule counts each attempt, so a rule with Times 1
-// applies to only one attempt.
+// requests:
+//
+//   - The receiver gets the request of the attempt only if AfterProcessing is set.
+//   - The attempt fails, unless the action is FaultStatus with a 2xx Status. After a failed
+//     attempt, the server retries the delivery on the retry schedule.
+//   - The rule counts each attempt, so a rule with Times 1 applies to only one attempt.
 type FaultAction string
 
 // FaultRule is a fault rule with its id and counts.

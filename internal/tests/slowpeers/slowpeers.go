@@ -33,7 +33,7 @@ func Post(path, token, body string) string {
 // Get returns a GET request.
 func Get(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n" }
 
-// slow contains the clients. Each client opens a connection and does not close it.
+// slow contains the kinds of slow clients. None of them closes its connection.
 var slow = []func(conn net.Conn, request string){
 	func(net.Conn, string) {}, // sends nothing
 	func(conn net.Conn, request string) { _, _ = io.WriteString(conn, request[:10]) },             // stops in the header
@@ -68,9 +68,10 @@ func ask(conn net.Conn, request string) (status int, err error) {
 	return response.StatusCode, err
 }
 
-// Survive opens 2,000 connections from slow clients, and distributes the requests over them in turn. Survive fails
-// if another client then gets no response or a 5xx, if the server uses too much memory, or if the server does not
-// close each connection within the given time. The function serve must serve until ctx ends.
+// Survive calls serve, which must run a server until ctx ends, and opens 2,000 connections to this server. On each
+// connection, a slow client uses one of the given requests, in turn. Survive fails if another client then gets no
+// response or a 5xx, if the server uses too much memory, or if the server does not close each connection within the
+// given time.
 func Survive(t *testing.T, within time.Duration, serve func(ctx context.Context, l net.Listener) error, requests ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

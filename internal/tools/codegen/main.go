@@ -13,10 +13,10 @@
 //
 // codegen reads and validates openapi.yaml with kin-openapi. It then calls oapi-codegen as
 // a library to generate the models, requests, methods, encoders, decoders and routes, with
-// templates from the folder oapi. The YAML files configure oapi-codegen, and add information to
-// openapi.yaml that only Go code needs: x-go-read is the expression that reads a field from JSON,
-// and x-go-write is the function that writes it. codegen generates everything else with its own
-// templates, in the folder templates.
+// templates from the folder oapi. The YAML files in this folder configure oapi-codegen, and add
+// information to openapi.yaml that only Go code needs: x-go-read is the expression that reads a
+// field from JSON, and x-go-write is the function that writes the field. codegen generates
+// everything else with its own templates, in the folder templates.
 //
 // If something is missing in openapi.yaml or in the handwritten code, the error names it.
 package main

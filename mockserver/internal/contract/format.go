@@ -71,10 +71,10 @@ func validDomain(s string) bool {
 // because names such as a[] are common and receivers accept them.
 var validQuery = regexp.MustCompile(`^([!$&-;=?-Z\[\]_a-z~]|%[0-9A-Fa-f]{2})*$`)
 
-// ParseURL returns the URL of a receiver. It rejects two things that package url
-// accepts, because package http does not deliver to such a URL correctly. It would send
-// an invalid query unchanged, so servers such as Tomcat would reject the request. And
-// it would encode white space in a path, so the receiver would get another URL.
+// ParseURL returns the URL of a receiver. It rejects an invalid query and white space,
+// although package url accepts them. Package http sends an invalid query unchanged, so
+// servers such as Tomcat reject the request. It encodes white space in a path, so the
+// receiver gets another URL.
 func ParseURL(s string) (*url.URL, error) {
 	to, err := url.Parse(s)
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Hostname() == "" {

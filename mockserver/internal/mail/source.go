@@ -88,9 +88,9 @@ func once(name string) bool {
 }
 
 // EML returns the message as a file in the format of RFC 5322 and MIME, with text and
-// HTML as alternatives. The file is ASCII, except for non-ASCII addresses (RFC 6532),
-// with CRLF line endings. EML omits invalid header fields and forbidden duplicates,
-// because they would make the file invalid.
+// HTML as alternatives. The file has CRLF line endings, and is ASCII except for non-ASCII
+// addresses (RFC 6532). EML omits invalid header fields and forbidden duplicates, because
+// they would make the file invalid.
 func EML(m model.Message) []byte {
 	var out bytes.Buffer
 	seen := map[string]bool{}
