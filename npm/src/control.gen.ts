@@ -1727,7 +1727,6 @@ export interface components {
             contacts: {
                 added: number;
                 barred?: boolean;
-                before?: string;
                 bounces_count: number;
                 custom_attributes?: {
                     name: string;
@@ -1739,6 +1738,7 @@ export interface components {
                 last_bounce_type?: string;
                 list_id: number;
                 status: string;
+                status_unless_deleted?: string;
                 subscribed_on?: number;
                 tags?: string[];
             }[];
@@ -1762,6 +1762,7 @@ export interface components {
                  * @description the time of the event
                  */
                 created_at: string;
+                deleted?: boolean;
                 duplicate?: boolean;
                 /** @description the name of the event */
                 event: string;
@@ -1769,7 +1770,6 @@ export interface components {
                 event_id?: string;
                 /** @description the id of the fault rule that was applied */
                 fault?: string;
-                forgotten?: boolean;
                 /** @description the id of the delivery */
                 id: string;
                 manual?: boolean;
@@ -1780,7 +1780,7 @@ export interface components {
                  * @description the time of the next attempt; omitted if no attempt is scheduled
                  */
                 next_attempt?: string;
-                place?: number;
+                queue_position?: number;
                 /** @description the email address in the event */
                 recipient?: string;
                 reordered?: boolean;

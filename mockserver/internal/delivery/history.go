@@ -30,13 +30,13 @@ type delivery struct {
 
 // progress is the state of a pending delivery. Snapshots contain all fields.
 type progress struct {
-	Tries         int       `json:"tries"`              // attempts since the delivery was created or last redelivered
-	Duplicate     bool      `json:"duplicate,omitzero"` // repeat the delivery after it succeeds
-	Manual        bool      `json:"manual,omitzero"`    // a redelivery requested the next attempt
-	Started       time.Time `json:"started,omitzero"`   // start of the attempt in progress
-	QueuePosition int       `json:"place,omitzero"`     // position in the webhook's queue; the lowest is next
-	Reordered     bool      `json:"reordered,omitzero"` // the next delivery to the webhook must precede it
-	Deleted       bool      `json:"forgotten,omitzero"` // deleted with the account; only the id remains
+	Tries         int       `json:"tries"`                   // attempts since the delivery was created or last redelivered
+	Duplicate     bool      `json:"duplicate,omitzero"`      // repeat the delivery after it succeeds
+	Manual        bool      `json:"manual,omitzero"`         // a redelivery requested the next attempt
+	Started       time.Time `json:"started,omitzero"`        // start of the attempt in progress
+	QueuePosition int       `json:"queue_position,omitzero"` // position in the webhook's queue; the lowest is next
+	Reordered     bool      `json:"reordered,omitzero"`      // the next delivery to the webhook must precede it
+	Deleted       bool      `json:"deleted,omitzero"`        // deleted with the account; only the id remains
 }
 
 type history struct {

@@ -11,9 +11,9 @@ import (
 // them.
 type contact struct {
 	api.Contact                // LastBounceType is "" instead of "none"
-	Added               int64  `json:"added"`           // sequence number of the last addition to the list
-	StatusUnlessDeleted string `json:"before,omitzero"` // status that a deleted contact would have otherwise
-	Barred              bool   `json:"barred,omitzero"` // complained or bounced since it was active, so no import activates it
+	Added               int64  `json:"added"`                          // sequence number of the last addition to the list
+	StatusUnlessDeleted string `json:"status_unless_deleted,omitzero"` // status that a deleted contact would have otherwise
+	Barred              bool   `json:"barred,omitzero"`                // complained or bounced since it was active, so no import activates it
 
 	slot uint32
 }
