@@ -78,7 +78,8 @@
 //
 // Some platforms report an error in a 2xx response, which can look like an empty list or a
 // success. Therefore, three kinds of responses are invalid if they contain an error: a
-// page, the result of an import, and a response without required fields to a write.
+// page, the result of an import, and the response to a write if this response has no
+// required fields.
 //
 // Together with [ErrInvalidResponse], the client returns the fields that it could read, so
 // the id of a new resource is not lost:
@@ -165,8 +166,8 @@
 //
 // A 4xx status other than 408 means that the platform rejected the request and did not
 // process it (see "Error codes" in docs/decisions.md). By default, a 503 does not have this
-// meaning. If your platform promises it for a 503 with a Retry-After header, set
-// [RetryConfig.Unprocessed503WithRetryAfter].
+// meaning. If your platform promises that it has not processed a request when it responds
+// with a 503 and a Retry-After header, set [RetryConfig.Unprocessed503WithRetryAfter].
 //
 // After a 401, a call with a fixed [Config.Token] fails. If [Config.TokenSource] is set,
 // the client requests a new token once. If this token differs from the rejected token,

@@ -10,9 +10,9 @@ import (
 )
 
 // retryAfter returns the longest delay in the Retry-After headers. A header contains seconds
-// or a date. If a proxy has joined several headers, it contains a list of seconds and dates. A
-// date is compared with the Date header, because the clocks of the client and the server may
-// differ. Any other value is ignored.
+// or a date, or a list of both if a proxy has joined several headers. retryAfter compares a
+// date with the Date header, because the clocks of the client and the server may differ. It
+// ignores any other value.
 func retryAfter(h http.Header) (longest time.Duration, ok bool) {
 	now, known := parseDate(h.Get("Date"))
 	if !known {

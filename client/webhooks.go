@@ -59,10 +59,11 @@ type Webhooks struct {
 // to, signed with different secrets. So the receiver must accept the secrets of all
 // webhooks that [Webhooks.Active] returns, and must deduplicate the events.
 //
-// Archive an old webhook 8 hours after the last process of the release that created it has
-// ended, because the platform retries deliveries for more than 7 hours (see "Webhook retry schedule" in
-// docs/production.md). To remind you, each call to Ensure logs the old webhooks. To get
-// the old webhooks as a result, call [Webhooks.Replace] instead of Ensure.
+// When the last process of the old release has ended, wait 8 hours, and then archive the
+// old webhook. The wait is necessary because the platform retries deliveries for more than
+// 7 hours (see "Webhook retry schedule" in docs/production.md). To remind you, each call to
+// Ensure logs the old webhooks. To get the old webhooks as a result, call
+// [Webhooks.Replace] instead of Ensure.
 //
 // If a request fails, even with [ErrOutcomeUnknown], call Ensure again. This is safe,
 // because the second call finds the webhook if the first call has created it.

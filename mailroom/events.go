@@ -10,9 +10,11 @@ import (
 
 // Handle stores an event. If the application needs its own webhook handler, pass Handle
 // to [webhook.NewHandler]. Otherwise use ServeHTTP, which deduplicates deliveries and
-// then calls Handle. If the data of the event could not be parsed, it is an
-// [events.Unknown] with an error. Handle returns this error instead of dropping the event,
-// so the platform retries the delivery, and a corrected release can still store the event.
+// then calls Handle.
+//
+// If the data of the event could not be parsed, the data is an [events.Unknown] with an
+// error. Handle returns this error instead of dropping the event, so the platform retries
+// the delivery, and a corrected release can still store the event.
 func (r *Room) Handle(ctx context.Context, e *events.Event) error {
 	if unknown, _ := e.Data.(*events.Unknown); unknown != nil && unknown.Err != nil {
 		return unknown.Err

@@ -8,12 +8,14 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// NewOnce returns a [webhook.Once] that keeps the keys of events in a store for the given
-// time. Each new event deletes up to two expired keys. A [Room] already has a Once for its
-// webhook. The function that handles an event runs in the transaction that stores the
-// event's key, so its writes in this transaction happen exactly once. If the store has one
-// writer, calls with other keys wait until the function returns. NewOnce panics if the store
-// is nil.
+// NewOnce returns a [webhook.Once], which deduplicates events, for a program without a
+// [Room], because a Room already has a Once for its webhook. The Once keeps the keys of
+// handled events in the store for the given time. Each new event deletes up to two expired
+// keys. NewOnce panics if the store is nil.
+//
+// The function that handles an event runs in the transaction that stores the event's key,
+// so its writes in this transaction happen exactly once. If the store permits only one
+// writer at a time, calls with other keys wait until the function returns.
 func NewOnce(store Store, keep time.Duration) webhook.Once {
 	if isNil(store) {
 		panic("mailroom: NewOnce needs a store")

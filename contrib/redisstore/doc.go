@@ -29,9 +29,11 @@
 // slot or lock is free when the lease expires.
 //
 // If a process is suspended for longer than its lease, for example in a debugger, another process
-// can take its slot or lock. If it takes the slot, the lookups of both processes may follow each
-// other too soon. If the platform then rejects a lookup, the client retries it. If it takes the
-// lock, both processes may handle this event; see [Once].
+// can take its slot or lock:
+//
+//   - If the other process takes the slot, the lookups of both processes may follow each other too
+//     soon. The platform may then reject a lookup, and the client retries it.
+//   - If the other process takes the lock, both processes may handle the event; see [Once].
 //
 // # If Redis is unavailable
 //

@@ -68,7 +68,7 @@ var facts = map[string][]place{
 	},
 	"the hours to remember an event": {
 		{"docs/production.md", `handled events for at least (\d+) hours`},
-		{"client/webhooks.go", `Archive an old webhook (\d+) hours`},
+		{"client/webhooks.go", `has ended, wait (\d+) hours`},
 		{"client/webhooks.go", `archive it (\d+) hours`},
 		{"client/webhooks.go", `Wait (\d+) hours after Rotate`},
 		{"mailroom/webhook.go", `archiveAfterMinutes = (\d+) \* 60`},
