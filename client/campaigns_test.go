@@ -62,20 +62,22 @@ func TestCampaignSettled(t *testing.T) {
 	}
 }
 
-// TestScheduleAtZeroTime: Schedule rejects a zero time, because the request would omit scheduled_for, and the
-// platform would send the campaign immediately.
-func TestScheduleAtZeroTime(t *testing.T) {
+// TestScheduleLimits: Schedule rejects a zero time, because the request would omit scheduled_for, and the
+// platform would send the campaign immediately. It also rejects times after the year 9999.
+func TestScheduleLimits(t *testing.T) {
 	requests := 0
 	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 		requests++
-		return respond(200, `{"campaign_id":7,"status":"delivering"}`), nil
+		return respond(200, `{"campaign_id":7,"status":"delivering","scheduled_for":253402300799}`), nil
 	})
-	for _, at := range []time.Time{{}, time.Unix(0, 0), time.UnixMilli(999), time.Unix(-1, 0)} {
+	for _, at := range []time.Time{{}, time.Unix(0, 0), time.UnixMilli(999), time.Unix(-1, 0), time.Unix(maxUnix+1, 0)} {
 		if _, err := c.Campaigns.Schedule(t.Context(), 7, at); !errors.Is(err, ErrValidation) {
 			t.Errorf("at %v: got %v, want ErrValidation", at, err)
 		}
 	}
-	_, err := c.Campaigns.Schedule(t.Context(), 7, time.Unix(1, 0))
-	require.NoError(t, err, "one second after the zero time")
-	assert.Equal(t, 1, requests, "one second after the zero time")
+	for _, at := range []time.Time{time.Unix(1, 0), time.Unix(maxUnix, 0)} {
+		_, err := c.Campaigns.Schedule(t.Context(), 7, at)
+		require.NoError(t, err, "at %v", at)
+	}
+	assert.Equal(t, 2, requests)
 }
