@@ -29,12 +29,12 @@
 //
 // # Tokens
 //
-// A server from [NewServer] serves one account, because it uses its client's token. A handler
-// from [NewHandler] serves many accounts: each request contains its own token in the
-// Authorization header, and the handler uses only this token, so callers can access only their
-// own account. If the token is missing or the platform rejects it, the response is 401 with the
-// WWW-Authenticate header that the protocol requires. Results and log records never contain a
-// token.
+// A server from [NewServer] serves one account, because it uses the token of its
+// [client.Client]. A handler from [NewHandler] serves many accounts, because each request
+// contains its own token in the Authorization header. The handler uses only this token, so
+// callers can access only their own account. If the token is missing or the platform rejects
+// it, the response is 401 with the WWW-Authenticate header that the protocol requires. Results
+// and log records never contain a token.
 //
 // # HTTP
 //

@@ -80,9 +80,10 @@ type Config struct {
 	SkipValidation bool
 	// If RejectUnknownFields is set, the response to every request with an unknown field
 	// or parameter is 422. By default, only the operations with x-reject-unknown in
-	// openapi.yaml do this, because an ignored field there could send an unwanted email.
-	// The other operations ignore unknown fields, and the request log lists the ignored
-	// fields (see [Request]). With SkipValidation, RejectUnknownFields has no effect.
+	// openapi.yaml do this, because they could send an unwanted email if they ignored a
+	// field. The other operations ignore unknown fields, and the request log lists the
+	// ignored fields (see [Request]). With SkipValidation, RejectUnknownFields has no
+	// effect.
 	RejectUnknownFields bool
 	// Quirks are the names of deviations from the specification, such as "null-lists" or
 	// "max-page=50"; see [Quirks]. The client accepts all of these. Use them to test your

@@ -53,22 +53,23 @@ func (o SourceOptions) withDefaults() SourceOptions {
 	return o
 }
 
-// NewVerifierFunc returns a Verifier that obtains its secrets from the function secrets, so a
-// secret rotation needs no restart. NewVerifierFunc returns an error if secrets is nil. Unless
-// [SourceOptions].Lazy is set, it calls secrets immediately, and returns an error if this call
-// fails. Later, [Verifier.Verify] calls secrets if the loaded secrets are older than [SourceOptions].MaxAge, or if none of
-// them matches a signature.
+// NewVerifierFunc returns a Verifier that calls a function (the parameter secrets) to get its
+// secrets, so a secret rotation needs no restart. NewVerifierFunc returns an error if the
+// function is nil. Unless [SourceOptions].Lazy is set, NewVerifierFunc calls the function
+// immediately, and returns an error if this call fails. Later, [Verifier.Verify] calls the
+// function if the last secrets are older than [SourceOptions].MaxAge, or if none of them
+// matches a signature.
 //
-// Each call to the function secrets runs on its own goroutine, with a context that expires
-// after [SourceOptions].Timeout. During a call, Verify uses the secrets of the last
-// successful call. If none of them matches the signature, Verify waits up to Timeout for the
-// new secrets. A call fails if the function returns an error, panics, exceeds Timeout, or
-// returns no secret or an invalid secret. The Verifier then calls [SourceOptions].OnError and
-// keeps the last valid secrets.
+// Each call to the function runs on its own goroutine, with a context that expires after
+// [SourceOptions].Timeout. During a call, Verify uses the secrets of the last successful
+// call. If none of them matches the signature, Verify waits up to Timeout for the new
+// secrets. A call fails if the function returns an error, panics, exceeds Timeout, or returns
+// no secret or an invalid secret. The Verifier then calls [SourceOptions].OnError and keeps
+// the last valid secrets.
 //
-// If a call to secrets exceeds Timeout, the Verifier ignores the result of this call, and may
-// call secrets again while the first call still runs. While ten calls have not returned, the
-// Verifier does not call secrets, but reports an error to OnError.
+// If a call exceeds Timeout, the Verifier ignores its result, and may call the function again
+// while the first call still runs. While ten calls have not returned, the Verifier does not
+// call the function, but reports an error to OnError.
 func NewVerifierFunc(
 	ctx context.Context, secrets func(context.Context) ([]Secret, error), opts SourceOptions,
 ) (*Verifier, error) {

@@ -41,12 +41,12 @@ type LimiterOptions struct {
 	// Prefix is the prefix of all keys. The default is "emailplatform:".
 	Prefix string
 
-	// Lease is the time after which another process can make the next lookup if a
-	// process crashes during its lookup. A running process renews its lease. However,
-	// if the process or Redis pauses for longer than the lease, another process can
-	// make a lookup too early, so the platform may reject this lookup. A shorter lease
-	// shortens the wait after a crash, and a longer lease tolerates longer pauses. The
-	// default is 5 seconds, and the minimum is 2 seconds.
+	// Lease is the time that a process reserves for its lookup. A running process renews
+	// its lease. If the process crashes, another process can make the next lookup after
+	// the lease has expired. If the process or Redis pauses for longer than the lease,
+	// another process can make a lookup too early, so the platform may reject this
+	// lookup. A shorter lease shortens the wait after a crash, and a longer lease
+	// tolerates longer pauses. The default is 5 seconds, and the minimum is 2 seconds.
 	Lease time.Duration
 
 	// Key identifies the user and account that all callers of the limiter share. By

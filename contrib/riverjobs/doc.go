@@ -1,7 +1,8 @@
 // Package riverjobs runs package mailroom with River, a job queue in PostgreSQL
-// (github.com/riverqueue/river). River decides which process sends or looks up an email or calls
-// OnNotice, and when. After a failure or a crash, River retries the job. Even then, as in package
-// mailroom, no email is sent again if the platform may have processed it.
+// (github.com/riverqueue/river). A job sends an email, looks up an email, or calls OnNotice.
+// River decides when the job runs, and which process runs it. After a failure or a crash, River
+// retries the job. Even then, as in package mailroom, no email is sent again if the platform may
+// have processed it.
 //
 //	store, err := riverjobs.NewStore(pool, "")
 //	…

@@ -5,9 +5,9 @@
 //
 // By default the command only reads. With -write it also creates a list, a contact and a
 // template, but it sends nothing and changes only what it created. At the end it deletes
-// the contact and the template. It prints the records that remain, such as the list,
-// because the API cannot delete lists. -email sets the id of a submitted email to look
-// up.
+// the contact and the template, and prints the records that remain. For example, the list
+// remains, because the API cannot delete lists. -email sets the id of a submitted email
+// to look up.
 //
 // Without flags the command checks the mock server. It prints a table. Each row shows a
 // decision and the behavior of the platform. If they differ, the row also shows whether

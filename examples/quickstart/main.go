@@ -8,14 +8,14 @@
 // header row contains the column "email" and optionally "tags"; every other column is a
 // custom attribute.
 //
-// With EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN, the command uses the server with
+// With EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN, the command uses the platform with
 // this URL. It then sends real email to six contacts of the file, and simulates no
 // recipient actions.
 //
 // To get events, the command starts a receiver on this machine, creates a webhook with
-// the URL of the receiver, and prints this URL. If the server cannot reach this URL, for
-// example because it belongs to a private network, start a tunnel to the receiver, and
-// set -receiver-url to the URL of the tunnel.
+// the URL of the receiver, and prints this URL. If the platform cannot reach the
+// receiver, for example because this machine is in a private network, start a tunnel to
+// the receiver, and set -receiver-url to the URL of the tunnel.
 package main
 
 import (
