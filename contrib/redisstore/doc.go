@@ -33,7 +33,8 @@
 //
 //   - If the other process takes the slot, the lookups of both processes may follow each other too
 //     soon. The platform may then reject a lookup, and the client retries it.
-//   - If the other process takes the lock, both processes may handle the event; see [Once].
+//   - If the other process takes the lock of an event, both processes may handle the event; see
+//     [Once].
 //
 // # If Redis is unavailable
 //

@@ -56,10 +56,10 @@ func meanings(s *openapi3.Schema) (out []meaning) {
 
 type choice struct{ Shape, Value string }
 
-// choices returns a Go expression for each shape (a schema of an event's data) that has at least one of the fields. It is
-// the expression of the first field that the shape has. The parameter fields is a list of triples: the name of a field,
-// its expression, and its expression in a shape where it is optional. The third string is "" if both expressions are the
-// same.
+// choices returns, for each shape (a schema of an event's data), the Go expression of the first of the fields that the
+// shape has. It omits shapes without any of the fields. The parameter fields is a list of triples: the name of a field,
+// its expression, and its expression in a shape where the field is optional. The third string is "" if both expressions
+// are the same.
 func choices(shapes []shape, fields ...string) (out []choice) {
 	for _, s := range shapes {
 		for field := range slices.Chunk(fields, 3) {

@@ -73,8 +73,8 @@ var validQuery = regexp.MustCompile(`^([!$&-;=?-Z\[\]_a-z~]|%[0-9A-Fa-f]{2})*$`)
 
 // ParseURL returns the URL of a receiver. It rejects an invalid query and white space,
 // although package url accepts them. Package http sends an invalid query unchanged, so
-// servers such as Tomcat reject the request. It encodes white space in a path, so the
-// receiver gets another URL.
+// servers such as Tomcat reject the request. Package http also encodes white space in a
+// path, so the receiver gets another URL.
 func ParseURL(s string) (*url.URL, error) {
 	to, err := url.Parse(s)
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Hostname() == "" {
