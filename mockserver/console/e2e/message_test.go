@@ -167,6 +167,18 @@ func TestRightToLeft(t *testing.T) {
 	p.press("c").says(":popover-open", "https://shop.example/42")
 	p.goTo("#/inbox/" + f.srv.Outbox()[0].ID)
 	p.until(directions(".detail h2, .plain, .who bdi:first-child") + ` === 'rtl rtl rtl'`)
+	list := f.list("קוראים!", reader("grace@example.org", "גרייס!", "מנוי!"))
+	f.template("ברוכים הבאים!", "<p>x</p>", "x")
+	draft := f.draft(list.ID, "מבצע!", client.MessageContent{Subject: "מבצע היום!", HTML: "<p>x</p>"})
+	for _, text := range []struct{ hash, selector string }{
+		{"#/lists", ".cards .line strong"},
+		{"#/templates", ".rows strong"},
+		{"#/campaigns", ".rows strong, .rows bdi"},
+		{fmt.Sprintf("#/campaigns/%d", draft.ID), ".detail .who bdi, .detail a bdi"},
+		{fmt.Sprintf("#/contacts/%d", list.ID), ".rows bdi"},
+	} {
+		p.goTo(text.hash).until(directions(text.selector) + `.match(/^rtl( rtl)*$/)`)
+	}
 }
 
 // TestLinksOfPreview: a link to a place in the email scrolls in the frame. Every other link opens in a new tab, so the

@@ -17,7 +17,7 @@ import { idOf } from './copy.js';
 import { chip, counted, empty, icon, linkLine, loading, loadingFailed, num, press, seen, tags } from './elements.js';
 import { Heading, Split } from './layout.js';
 /** @import { Fetched, Kind, Message, Outcome, Sending, Template } from './types.js' */
-const { a, article, div, h3, header, p, section, span, strong, ul } = tags;
+const { a, article, bdi, div, h3, header, p, section, span, strong, ul } = tags;
 
 /** @type {Record<Kind, {title: string, sign: string, none: string}>} */
 const kinds = {
@@ -81,12 +81,12 @@ const row = (kind, s, current) =>
   rowLink(
     `${kind}s/${s.id}`,
     current,
-    span({ class: 'line' }, strong(seen(s.name)), when(s.scheduled_for ?? s.created_on)),
+    span({ class: 'line' }, strong({ dir: 'auto' }, seen(s.name)), when(s.scheduled_for ?? s.created_on)),
     span(
       { class: 'line' },
       span(
         { class: 'dim cut' },
-        seen(s.subject || '(no subject)'),
+        bdi(seen(s.subject || '(no subject)')),
         s.outcome.sent ? ` · ${num(s.outcome.sent)} sent, ${percent(s.outcome.opened, s.outcome.sent)} opened` : '',
       ),
       statusChip(kind, s),
@@ -151,7 +151,7 @@ function Opened({ kind, id, tab }) {
       h(Heading, { text: s.name }),
       p(
         { class: 'who' },
-        seen(s.subject || '(no subject)'),
+        bdi(seen(s.subject || '(no subject)')),
         s.from_email && span({ class: 'dim' }, ' from ', seen(s.from_email)),
       ),
       p(

@@ -21,7 +21,7 @@ import { ofAccount, useSession } from './session.js';
  * @typedef {{list_id: number, name: string, policy_accepted?: boolean, created_on?: number}} List
  * @typedef {{data: Contact[], pagination?: {count?: number, next_page?: number|null}}} Page
  */
-const { a, article, div, header, p, span, strong } = tags;
+const { a, article, bdi, div, header, p, span, strong } = tags;
 
 const perPage = 50;
 /** The maximum number of contacts that a part of an address finds. */
@@ -252,7 +252,11 @@ const row = (c, list, current) =>
     span({ class: 'line' }, strong(seen(c.email)), date(c.subscribed_on)),
     span(
       { class: 'line' },
-      span({ class: 'dim cut' }, [name(c), ...(c.tags ?? [])].filter(Boolean).join(' · ') || `contact ${c.id}`),
+      span(
+        { class: 'dim cut' },
+        [name(c), ...(c.tags ?? [])].filter(Boolean).flatMap((s, n) => [n > 0 && ' · ', bdi(s)]),
+        !name(c) && !c.tags?.length && `contact ${c.id}`,
+      ),
       c.status !== 'active' && statusChip(c),
     ),
   );
@@ -307,7 +311,10 @@ function Opened({ list, id }) {
       ? [
           header({ class: 'part' }, 'Attributes'),
           pairs(
-            c.custom_attributes.map(x => [x.name, typeof x.value === 'string' ? x.value : JSON.stringify(x.value)]),
+            c.custom_attributes.map(x => [
+              x.name,
+              bdi(typeof x.value === 'string' ? x.value : JSON.stringify(x.value)),
+            ]),
           ),
         ]
       : null,

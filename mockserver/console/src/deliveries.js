@@ -16,7 +16,7 @@ import { Heading, Split, Tabs } from './layout.js';
 import { curl, quote } from './programs.js';
 import { accountFilter, useSession } from './session.js';
 /** @import { Attempt, Delivery, FullDelivery } from './types.js' */
-const { a, article, details, div, header, i, li, ol, p, span, strong, summary } = tags;
+const { a, article, bdi, details, div, header, i, li, ol, p, span, strong, summary } = tags;
 
 const outcome = (/** @type {Attempt} */ t) => (t.status ? String(t.status) : 'no response');
 const good = (/** @type {Attempt} */ t) => !t.error && !!t.status && t.status >= 200 && t.status < 300;
@@ -90,7 +90,11 @@ function path(url) {
 /** The recipient of an event, and the subject of the message. @param {{recipient?: string, subject?: string}} e */
 export const about = e =>
   (e.recipient || e.subject) &&
-  p({ class: 'who' }, seen(e.recipient), e.subject && span({ class: 'dim' }, e.recipient && ' · ', seen(e.subject)));
+  p(
+    { class: 'who' },
+    seen(e.recipient),
+    e.subject && span({ class: 'dim' }, e.recipient && ' · ', bdi(seen(e.subject))),
+  );
 
 /** @param {Delivery} d @param {boolean} current */
 const row = (d, current) =>
@@ -106,7 +110,7 @@ const row = (d, current) =>
     span(
       { class: 'line' },
       h(Track, { d }),
-      span({ class: 'dim cut more', title: d.url }, d.subject && [seen(d.subject), ' · '], target(d)),
+      span({ class: 'dim cut more', title: d.url }, d.subject && [bdi(seen(d.subject)), ' · '], target(d)),
       d.state === 'delivered'
         ? span({ class: 'dim num' }, d.attempts.length ? outcome(d.attempts[d.attempts.length - 1]) : 'delivered')
         : stateChip(d),

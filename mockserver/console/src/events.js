@@ -12,7 +12,7 @@ import { counted, empty, icon, linkLine, loading, num, seen, tags } from './elem
 import { Heading, Split } from './layout.js';
 import { accountFilter, useSession } from './session.js';
 /** @import { Fetched, Fired, FullDelivery, FullFired } from './types.js' */
-const { a, article, div, header, i, li, p, span, strong, ul } = tags;
+const { a, article, bdi, div, header, i, li, p, span, strong, ul } = tags;
 
 const bad = /Bounced|Spam|Rejected|Error/;
 const warn = /Unsubscribed|Removed|Suppressed/;
@@ -32,7 +32,10 @@ const row = (e, current) =>
     ),
     span(
       { class: 'line' },
-      span({ class: 'dim cut indent more' }, e.subject ? seen(e.subject) : span({ class: 'mono' }, e.event_id || e.id)),
+      span(
+        { class: 'dim cut indent more' },
+        e.subject ? bdi(seen(e.subject)) : span({ class: 'mono' }, e.event_id || e.id),
+      ),
       span({ class: 'dim num' }, e.deliveries.length ? counted(e.deliveries.length, 'webhook') : 'no webhook'),
     ),
   );

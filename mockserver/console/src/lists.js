@@ -61,7 +61,7 @@ function Card({ l, reload }) {
     { class: 'card' },
     div(
       { class: 'line' },
-      strong(seen(l.name)),
+      strong({ dir: 'auto' }, seen(l.name)),
       l.policy_accepted ? chip('ok', 'check', 'policy accepted') : chip('warn', 'warn', 'policy not accepted'),
     ),
     p(

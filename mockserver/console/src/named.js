@@ -3,7 +3,7 @@ import { useFetch } from './api.js';
 import { seen, tags } from './elements.js';
 import { ofAccount } from './session.js';
 /** @import { Fetched } from './types.js' */
-const { a, span } = tags;
+const { a, bdi, span } = tags;
 
 /** @type {Record<string, string>} */
 const places = { list: 'contacts', template: 'templates', campaign: 'campaigns', workflow: 'workflows' };
@@ -18,5 +18,11 @@ export function Named({ kind, id, at = '' }) {
   );
   const name = (kind === 'template' ? data : data?.data.find((/** @type {{id: string}} */ r) => r.id === String(id)))
     ?.name;
-  return a({ href: `#/${places[kind]}/${id}${at}` }, kind, ' ', name && [seen(name), ' '], span({ class: 'dim' }, id));
+  return a(
+    { href: `#/${places[kind]}/${id}${at}` },
+    kind,
+    ' ',
+    name && [bdi(seen(name)), ' '],
+    span({ class: 'dim' }, id),
+  );
 }

@@ -13,8 +13,27 @@ import { Choice } from './controls.js';
 import { counted, icon, loading, loadingFailed, num, seen, tags } from './elements.js';
 import { Page } from './layout.js';
 /** @import { Fetched, Minute, View, Waiting } from './types.js' */
-const { a, caption, details, div, h2, li, p, section, span, strong, summary, table, tbody, td, th, thead, tr, ul } =
-  tags;
+const {
+  a,
+  bdi,
+  caption,
+  details,
+  div,
+  h2,
+  li,
+  p,
+  section,
+  span,
+  strong,
+  summary,
+  table,
+  tbody,
+  td,
+  th,
+  thead,
+  tr,
+  ul,
+} = tags;
 
 /** @type {[string, string, number, string][]} the parameter, words, minutes and short label of each period */
 const spans = [
@@ -254,9 +273,9 @@ function Row({ w }) {
 
 /** @param {Waiting} w */
 function what(w) {
-  if (w.why === 'campaign') return a({ href: `#/campaigns/${w.campaign_id}` }, 'Campaign ', seen(w.name));
+  if (w.why === 'campaign') return a({ href: `#/campaigns/${w.campaign_id}` }, 'Campaign ', bdi(seen(w.name)));
   if (w.why === 'confirmation')
-    return a({ href: `#/contacts/${w.list_id}?status=pending` }, counted(w.n, 'contact'), ' of ', seen(w.name));
+    return a({ href: `#/contacts/${w.list_id}?status=pending` }, counted(w.n, 'contact'), ' of ', bdi(seen(w.name)));
   const state = w.why === 'retry' ? 'retrying' : 'queued';
   return a(
     { href: `#/deliveries?state=${state}` + (w.webhook_id ? `&webhook=${w.webhook_id}` : '') },

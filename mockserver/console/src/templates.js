@@ -71,7 +71,7 @@ const row = (t, current) =>
   rowLink(
     `templates/${t.template_id}`,
     current,
-    span({ class: 'line' }, strong(seen(t.name)), date(t.updated_on)),
+    span({ class: 'line' }, strong({ dir: 'auto' }, seen(t.name)), date(t.updated_on)),
     span(
       { class: 'line' },
       span(

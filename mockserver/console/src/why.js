@@ -6,7 +6,7 @@ import { matching } from './suppressed.js';
 import { when, whenUnix } from './time.js';
 import { chip, counted, linkLine, loadingFailed, seen, tags } from './elements.js';
 /** @import { Fetched, Found } from './types.js' */
-const { a, h3, p, section, span, ul } = tags;
+const { a, bdi, h3, p, section, span, ul } = tags;
 
 /** Everything about the words of a search that explains a missing email. @param {string} q @returns {Promise<Found>} */
 async function look(q) {
@@ -67,7 +67,7 @@ export function Why({ q }) {
             `#/inbox/${m.id}`,
             'mail',
             chip('bad', m.status === 'error' ? 'warn' : 'block', m.status),
-            span({ class: 'cut' }, seen(m.reason || m.error), ' · ', seen(m.subject)),
+            span({ class: 'cut' }, seen(m.reason || m.error), ' · ', bdi(seen(m.subject))),
             when(m.time),
           ),
         ),
@@ -87,7 +87,7 @@ export function Why({ q }) {
             `#/contacts/${c.list_id}/${c.id}`,
             'people',
             statusChip(c),
-            span({ class: 'cut' }, seen(c.email), ' on list ', seen(c.list_name)),
+            span({ class: 'cut' }, seen(c.email), ' on list ', bdi(seen(c.list_name))),
           ),
         ),
       ),

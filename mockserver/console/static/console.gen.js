@@ -2688,7 +2688,7 @@ var shown = (data, error, page2) => ({
 var row = (t, current) => rowLink(
   `templates/${t.template_id}`,
   current,
-  span8({ class: "line" }, strong(seen(t.name)), date(t.updated_on)),
+  span8({ class: "line" }, strong({ dir: "auto" }, seen(t.name)), date(t.updated_on)),
   span8(
     { class: "line" },
     span8(
@@ -3135,7 +3135,7 @@ function Whole({ parts: parts2 }) {
 var legend4 = (kind2, word) => span9({ class: "legend" }, i({ class: kind2, "aria-hidden": "true" }), word);
 
 // src/named.js
-var { a: a5, span: span10 } = tags;
+var { a: a5, bdi, span: span10 } = tags;
 var places = { list: "contacts", template: "templates", campaign: "campaigns", workflow: "workflows" };
 function Named({ kind: kind2, id, at = "" }) {
   const { data } = (
@@ -3143,7 +3143,13 @@ function Named({ kind: kind2, id, at = "" }) {
     useFetch(kind2 === "template" ? ofAccount(`/templates/${id}`) : `/${kind2}s?around=${id}&limit=1`, ["records"])
   );
   const name4 = (kind2 === "template" ? data : data?.data.find((r) => r.id === String(id)))?.name;
-  return a5({ href: `#/${places[kind2]}/${id}${at}` }, kind2, " ", name4 && [seen(name4), " "], span10({ class: "dim" }, id));
+  return a5(
+    { href: `#/${places[kind2]}/${id}${at}` },
+    kind2,
+    " ",
+    name4 && [bdi(seen(name4)), " "],
+    span10({ class: "dim" }, id)
+  );
 }
 
 // src/records.js
@@ -3327,7 +3333,7 @@ function statusChip(kind2, { status }) {
 var unsent = (kind2, { status }) => statuses[kind2][status]?.unsent ?? "No messages have been sent yet.";
 
 // src/campaigns.js
-var { a: a6, article: article2, div: div9, h3, header: header3, p: p5, section: section2, span: span11, strong: strong2, ul: ul2 } = tags;
+var { a: a6, article: article2, bdi: bdi2, div: div9, h3, header: header3, p: p5, section: section2, span: span11, strong: strong2, ul: ul2 } = tags;
 var kinds = {
   campaign: {
     title: "Campaigns",
@@ -3380,12 +3386,12 @@ function Sendings({ kind: kind2, id, tab }) {
 var row2 = (kind2, s, current) => rowLink(
   `${kind2}s/${s.id}`,
   current,
-  span11({ class: "line" }, strong2(seen(s.name)), when(s.scheduled_for ?? s.created_on)),
+  span11({ class: "line" }, strong2({ dir: "auto" }, seen(s.name)), when(s.scheduled_for ?? s.created_on)),
   span11(
     { class: "line" },
     span11(
       { class: "dim cut" },
-      seen(s.subject || "(no subject)"),
+      bdi2(seen(s.subject || "(no subject)")),
       s.outcome.sent ? ` · ${num(s.outcome.sent)} sent, ${percent(s.outcome.opened, s.outcome.sent)} opened` : ""
     ),
     statusChip(kind2, s)
@@ -3442,7 +3448,7 @@ function Opened2({ kind: kind2, id, tab }) {
       createElement(Heading, { text: s.name }),
       p5(
         { class: "who" },
-        seen(s.subject || "(no subject)"),
+        bdi2(seen(s.subject || "(no subject)")),
         s.from_email && span11({ class: "dim" }, " from ", seen(s.from_email))
       ),
       p5(
@@ -3769,7 +3775,7 @@ function Card({ l, reload }) {
     { class: "card" },
     div11(
       { class: "line" },
-      strong3(seen(l.name)),
+      strong3({ dir: "auto" }, seen(l.name)),
       l.policy_accepted ? chip("ok", "check", "policy accepted") : chip("warn", "warn", "policy not accepted")
     ),
     p7(
@@ -3881,7 +3887,7 @@ var NewContact = ({ list }) => createElement(FormButton, {
 });
 
 // src/contacts.js
-var { a: a8, article: article3, div: div12, header: header4, p: p8, span: span13, strong: strong4 } = tags;
+var { a: a8, article: article3, bdi: bdi3, div: div12, header: header4, p: p8, span: span13, strong: strong4 } = tags;
 var perPage2 = 50;
 var most = 200;
 var sorts = [
@@ -4059,7 +4065,11 @@ var row3 = (c, list, current) => rowLink(
   span13({ class: "line" }, strong4(seen(c.email)), date2(c.subscribed_on)),
   span13(
     { class: "line" },
-    span13({ class: "dim cut" }, [name2(c), ...c.tags ?? []].filter(Boolean).join(" · ") || `contact ${c.id}`),
+    span13(
+      { class: "dim cut" },
+      [name2(c), ...c.tags ?? []].filter(Boolean).flatMap((s, n) => [n > 0 && " · ", bdi3(s)]),
+      !name2(c) && !c.tags?.length && `contact ${c.id}`
+    ),
     c.status !== "active" && statusChip2(c)
   )
 );
@@ -4105,7 +4115,10 @@ function Opened3({ list, id }) {
     c.custom_attributes?.length ? [
       header4({ class: "part" }, "Attributes"),
       pairs(
-        c.custom_attributes.map((x) => [x.name, typeof x.value === "string" ? x.value : JSON.stringify(x.value)])
+        c.custom_attributes.map((x) => [
+          x.name,
+          bdi3(typeof x.value === "string" ? x.value : JSON.stringify(x.value))
+        ])
       )
     ] : null
   );
@@ -4603,7 +4616,7 @@ function Rotate({ w, reload }) {
 }
 
 // src/deliveries.js
-var { a: a9, article: article5, details, div: div15, header: header6, i: i2, li: li6, ol: ol2, p: p11, span: span15, strong: strong6, summary: summary2 } = tags;
+var { a: a9, article: article5, bdi: bdi4, details, div: div15, header: header6, i: i2, li: li6, ol: ol2, p: p11, span: span15, strong: strong6, summary: summary2 } = tags;
 var outcome = (t) => t.status ? String(t.status) : "no response";
 var good = (t) => !t.error && !!t.status && t.status >= 200 && t.status < 300;
 var reasons = {
@@ -4654,7 +4667,11 @@ function path2(url) {
     return url;
   }
 }
-var about = (e) => (e.recipient || e.subject) && p11({ class: "who" }, seen(e.recipient), e.subject && span15({ class: "dim" }, e.recipient && " · ", seen(e.subject)));
+var about = (e) => (e.recipient || e.subject) && p11(
+  { class: "who" },
+  seen(e.recipient),
+  e.subject && span15({ class: "dim" }, e.recipient && " · ", bdi4(seen(e.subject)))
+);
 var row4 = (d, current) => rowLink(
   `deliveries/${d.id}`,
   current,
@@ -4667,7 +4684,7 @@ var row4 = (d, current) => rowLink(
   span15(
     { class: "line" },
     createElement(Track, { d }),
-    span15({ class: "dim cut more", title: d.url }, d.subject && [seen(d.subject), " · "], target(d)),
+    span15({ class: "dim cut more", title: d.url }, d.subject && [bdi4(seen(d.subject)), " · "], target(d)),
     d.state === "delivered" ? span15({ class: "dim num" }, d.attempts.length ? outcome(d.attempts[d.attempts.length - 1]) : "delivered") : stateChip(d)
   )
 );
@@ -4887,7 +4904,7 @@ function Body({ raw, bytes }) {
 }
 
 // src/events.js
-var { a: a10, article: article6, div: div16, header: header7, i: i3, li: li7, p: p12, span: span16, strong: strong7, ul: ul6 } = tags;
+var { a: a10, article: article6, bdi: bdi5, div: div16, header: header7, i: i3, li: li7, p: p12, span: span16, strong: strong7, ul: ul6 } = tags;
 var bad = /Bounced|Spam|Rejected|Error/;
 var warn = /Unsubscribed|Removed|Suppressed/;
 var tone = (event) => bad.test(event) ? "bad" : warn.test(event) ? "warn" : "ok";
@@ -4903,7 +4920,10 @@ var row5 = (e, current) => rowLink(
   ),
   span16(
     { class: "line" },
-    span16({ class: "dim cut indent more" }, e.subject ? seen(e.subject) : span16({ class: "mono" }, e.event_id || e.id)),
+    span16(
+      { class: "dim cut indent more" },
+      e.subject ? bdi5(seen(e.subject)) : span16({ class: "mono" }, e.event_id || e.id)
+    ),
     span16({ class: "dim num" }, e.deliveries.length ? counted(e.deliveries.length, "webhook") : "no webhook")
   )
 );
@@ -5963,7 +5983,7 @@ function rows({ data }, reload) {
 }
 
 // src/why.js
-var { a: a13, h3: h33, p: p18, section: section5, span: span21, ul: ul9 } = tags;
+var { a: a13, bdi: bdi6, h3: h33, p: p18, section: section5, span: span21, ul: ul9 } = tags;
 async function look2(q) {
   const of = accountFilter() && `&account_id=${accountFilter()}`;
   const words2 = encodeURIComponent(q);
@@ -6018,7 +6038,7 @@ function Why({ q }) {
           `#/inbox/${m.id}`,
           "mail",
           chip("bad", m.status === "error" ? "warn" : "block", m.status),
-          span21({ class: "cut" }, seen(m.reason || m.error), " · ", seen(m.subject)),
+          span21({ class: "cut" }, seen(m.reason || m.error), " · ", bdi6(seen(m.subject))),
           when(m.time)
         )
       ),
@@ -6038,7 +6058,7 @@ function Why({ q }) {
           `#/contacts/${c.list_id}/${c.id}`,
           "people",
           statusChip2(c),
-          span21({ class: "cut" }, seen(c.email), " on list ", seen(c.list_name))
+          span21({ class: "cut" }, seen(c.email), " on list ", bdi6(seen(c.list_name)))
         )
       )
     ),
@@ -6112,7 +6132,7 @@ function setUnread(count) {
 }
 
 // src/inbox.js
-var { a: a14, article: article8, bdi, div: div22, header: header9, kbd: kbd2, li: li10, ol: ol3, p: p19, pre: pre3, span: span22, strong: strong10 } = tags;
+var { a: a14, article: article8, bdi: bdi7, div: div22, header: header9, kbd: kbd2, li: li10, ol: ol3, p: p19, pre: pre3, span: span22, strong: strong10 } = tags;
 var kinds2 = { email_api: "Email API", campaign: "Campaign", workflow: "Workflow", transactional: "Transactional" };
 var kind = (m) => m.confirmation ? "Confirmation" : kinds2[m.sent_by] ?? m.sent_by;
 var states2 = {
@@ -6152,8 +6172,8 @@ var row8 = (m, current, unread2) => a14(
     { class: "line" },
     span22(
       { class: "cut whom" },
-      span22({ class: "from" }, bdi(seen(m.from_name || m.from_email)), " → "),
-      bdi(seen(m.to))
+      span22({ class: "from" }, bdi7(seen(m.from_name || m.from_email)), " → "),
+      bdi7(seen(m.to))
     ),
     marks(m),
     (m.status !== "delivered" || m.reported_as_spam || m.confirmed) && statusChip3(m)
@@ -6283,10 +6303,10 @@ function Opened7({ id, at, tab, summary: summary4, next }) {
       createElement(Heading, { text: m.subject || "(no subject)" }),
       p19(
         { class: "who" },
-        bdi(seen(m.from_name)),
+        bdi7(seen(m.from_name)),
         " ",
         span22({ class: "dim" }, `<${m.from_email}> to `),
-        bdi(seen(m.to))
+        bdi7(seen(m.to))
       ),
       meta(m),
       createElement(Actions2, { m, next })
@@ -6563,7 +6583,27 @@ function useKeys(places3, help, on) {
 }
 
 // src/overview.js
-var { a: a15, caption, details: details2, div: div24, h2: h28, li: li11, p: p20, section: section6, span: span23, strong: strong11, summary: summary3, table: table4, tbody: tbody4, td: td4, th: th4, thead: thead3, tr: tr4, ul: ul10 } = tags;
+var {
+  a: a15,
+  bdi: bdi8,
+  caption,
+  details: details2,
+  div: div24,
+  h2: h28,
+  li: li11,
+  p: p20,
+  section: section6,
+  span: span23,
+  strong: strong11,
+  summary: summary3,
+  table: table4,
+  tbody: tbody4,
+  td: td4,
+  th: th4,
+  thead: thead3,
+  tr: tr4,
+  ul: ul10
+} = tags;
 var spans = [
   ["", "hour", 60, "1 h"],
   ["6h", "6 hours", 360, "6 h"],
@@ -6756,9 +6796,9 @@ function Row({ w }) {
   );
 }
 function what2(w) {
-  if (w.why === "campaign") return a15({ href: `#/campaigns/${w.campaign_id}` }, "Campaign ", seen(w.name));
+  if (w.why === "campaign") return a15({ href: `#/campaigns/${w.campaign_id}` }, "Campaign ", bdi8(seen(w.name)));
   if (w.why === "confirmation")
-    return a15({ href: `#/contacts/${w.list_id}?status=pending` }, counted(w.n, "contact"), " of ", seen(w.name));
+    return a15({ href: `#/contacts/${w.list_id}?status=pending` }, counted(w.n, "contact"), " of ", bdi8(seen(w.name)));
   const state = w.why === "retry" ? "retrying" : "queued";
   return a15(
     { href: `#/deliveries?state=${state}` + (w.webhook_id ? `&webhook=${w.webhook_id}` : "") },
