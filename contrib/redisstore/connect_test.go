@@ -69,6 +69,9 @@ func TestSetupError(t *testing.T) {
 				rejected(open(func(o *redis.UniversalOptions) { o.DB = 1 << 20 }), "DB index is out of range")
 			}
 			rdb, key := open(func(*redis.UniversalOptions) {}), rand.Text()
+			acl("-@write") // the scripts run, but cannot write
+			rejected(rdb, "redisstore: ")
+			acl("+@all")
 			ran, err := NewOnce(rdb, OnceOptions{Logger: quiet()}).Do(t.Context(), key, func(ctx context.Context) error {
 				acl("resetpass", ">changed")
 				return admin.ClientKillByFilter(ctx, "USER", user).Err()

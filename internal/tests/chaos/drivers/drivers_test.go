@@ -148,6 +148,31 @@ func TestInTx(t *testing.T) {
 	})
 }
 
+// TestReadOnly: in a read-only session, the Once returns an error and does not call the function. The driver lib/pq makes
+// each transaction writable, so the Once stores the key.
+func TestReadOnly(t *testing.T) {
+	withEachDriver(t, func(t *testing.T, d database) {
+		db, set := d.open(t), "PRAGMA query_only = 1"
+		if d.dialect == sqlstore.PostgreSQL {
+			set = "SET default_transaction_read_only = on"
+		}
+		db.SetMaxOpenConns(1)
+		_, err := db.ExecContext(t.Context(), set)
+		require.NoError(t, err)
+		once, runs := mailroom.NewOnce(sqlstore.New(d.dialect, db), time.Hour), 0
+		for range 2 {
+			_, err = once.Do(t.Context(), "1", func(context.Context) error { runs++; return nil })
+		}
+		if d.driver == "postgres" {
+			require.NoError(t, err)
+			assert.Equal(t, 1, runs)
+			return
+		}
+		assert.ErrorContains(t, err, "sqlstore: ")
+		assert.Zero(t, runs)
+	})
+}
+
 // TestNoConnection: a call that waits for a connection ends with its context.
 func TestNoConnection(t *testing.T) {
 	withEachDriver(t, func(t *testing.T, d database) {
