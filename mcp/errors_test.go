@@ -88,6 +88,14 @@ var wrongArguments = []struct {
 		want: `custom_attributes: must be an object such as {"first_name":"Ada"}, got an array`,
 	},
 	{
+		name: "attributes as an array in a string", in: withAttributes("[1]"),
+		want: `custom_attributes: must be an object such as {"first_name":"Ada"}, got the string "[1]"`,
+	},
+	{
+		name: "attributes as a boolean in a string", in: withAttributes("true"),
+		want: `custom_attributes: must be an object such as {"first_name":"Ada"}, got the string "true"`,
+	},
+	{
 		name: "an attribute that is an object", in: withAttributes(args{"age": args{"years": 36}}),
 		want: `custom_attributes: the value of "age" must be a string, got an object`,
 	},

@@ -86,6 +86,14 @@ func TestTriggerFailed(t *testing.T) {
 	}
 }
 
+// A URL that makes an invalid request line is rejected.
+func TestTriggerURL(t *testing.T) {
+	for _, query := range []string{"a=b c", "a=é", "a={b}"} {
+		err := run(t.Context(), []string{"trigger", "Email.Bounced", "-secret", "S", "-url", "http://127.0.0.1:1/?" + query}, nil, io.Discard)
+		assert.ErrorContains(t, err, "-url: must be an absolute http or https URL with", query)
+	}
+}
+
 // In FIPS 140-only mode a short secret is an error, not a panic in crypto/hmac.
 func TestTriggerFIPS(t *testing.T) {
 	for _, args := range [][]string{
