@@ -60,9 +60,9 @@ func (c *Client) WithToken(token string) (*Client, error) {
 }
 
 // CloseIdleConnections closes idle connections. Without this call, a connection closes
-// after it was idle for 90 s. If a program creates many Clients with [New], call the
-// method when a Client is no longer needed. If [Config].HTTPClient is set, the method
-// also closes idle connections of other users of that HTTPClient.
+// after it has been idle for 90 s. If a program creates many Clients with [New], call
+// the method when a Client is no longer needed. If [Config].HTTPClient is set, the
+// method also closes idle connections of other users of that HTTPClient.
 func (c *Client) CloseIdleConnections() { c.shared.cfg.HTTPClient.CloseIdleConnections() }
 
 // Format implements [fmt.Formatter].

@@ -23,9 +23,9 @@ type CSVOptions struct {
 
 	// OnComma, if not nil, makes the source detect a separator other than a comma, and is
 	// called with this separator. The source detects a ';', a tab or a '|' under two
-	// conditions: the first line does not specify the separator, and the header row has a
-	// column with the address only when it is split at this character. If OnComma is nil,
-	// a file with such a separator is an error.
+	// conditions: the first line does not specify the separator, and the header row
+	// contains a header for the address only if the row is split at this character. If
+	// OnComma is nil, a file with such a separator is an error.
 	OnComma func(comma rune)
 
 	// Email, Tags, Interests and Status are the headers of the columns with the

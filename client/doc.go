@@ -174,11 +174,11 @@
 // the client sends the request again. This attempt does not count toward MaxAttempts.
 //
 // [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
-// individual calls. There is one exception: unless MaxAttempts is 1 or WithMaxAttempts is
-// set, a 429 with a Retry-After header does not count as an attempt, because other calls
-// can use up the platform's rate limit again and again. The client retries such a response
-// until the sum of the call's delays would exceed [RetryConfig.MaxRetryAfter]. Each of
-// these delays is at least 100 ms.
+// individual calls. There is one exception: a 429 with a Retry-After header does not count
+// as an attempt, because other calls can use up the platform's rate limit again and again.
+// It counts only if MaxAttempts is 1 or WithMaxAttempts is set. Otherwise, the client
+// retries after such a response until the sum of the call's delays would exceed
+// [RetryConfig.MaxRetryAfter]. Each of these delays is at least 100 ms.
 //
 // Between attempts, the client waits for a random time (exponential backoff with full
 // jitter) plus the delay in a Retry-After header. The client does not retry in these
@@ -236,14 +236,17 @@
 // If the platform refuses WithCount or the page size, the iteration continues without it,
 // and the client logs a warning.
 //
-// A list can change while you iterate. If an item is removed, later items move to earlier
-// pages, so the iteration may miss an item. To detect this, set WithCount. If the total
-// number of items then decreases, the iteration ends with [ErrListChanged], and you can
-// iterate again. The iteration cannot detect a removal if another item is added at the
-// same time. If items are added, other items move to later pages, so the iteration may
-// yield some items two times. If a whole page is repeated, it ends with ErrListChanged.
-// To delete items, first collect their ids, and delete them after the loop.
-// [Contacts.All] describes how to read all contacts.
+// A list can change while you iterate:
+//
+//   - If an item is removed, later items move to earlier pages, so the iteration may miss an
+//     item. To detect this, set WithCount. If the total number of items then decreases, the
+//     iteration ends with [ErrListChanged], and you can iterate again. It cannot detect a
+//     removal if another item is added at the same time.
+//   - If items are added, other items move to later pages, so the iteration may yield some
+//     items two times. If a whole page is repeated, it ends with ErrListChanged.
+//
+// To delete items, first collect their ids, and delete them after the loop. [Contacts.All]
+// describes how to read all contacts.
 //
 // # Import
 //

@@ -43,11 +43,11 @@ type resendGuard struct {
 	trace          httptrace.ClientTrace
 }
 
-// watch returns a copy of ctx with hooks that trace a request. The guard must know whether the
-// connection uses HTTP/2, because a resend is unsafe only over HTTP/2. The hook WroteHeaderField
-// detects HTTP/2 by its pseudo-header fields. However, over HTTP/1, this hook allocates memory for
-// each header field. Therefore, if the last response used HTTP/1, watch omits the hook, and only
-// gotConn detects HTTP/2, by the negotiated TLS protocol.
+// watch returns a copy of ctx with hooks that trace a request. The hooks tell the guard whether
+// the connection uses HTTP/2, because a resend is unsafe only over HTTP/2. The hook
+// WroteHeaderField detects HTTP/2 by its pseudo-header fields. However, over HTTP/1, this hook
+// allocates memory for each header field. Therefore, if the last response used HTTP/1, watch omits
+// this hook, and only the hook GotConn detects HTTP/2, by the negotiated TLS protocol.
 func (g *resendGuard) watch(ctx context.Context, http1 bool) context.Context {
 	g.trace = httptrace.ClientTrace{
 		GetConn: func(string) { g.requested.Store(true) },

@@ -173,9 +173,10 @@ func (t *tokens) setCurrent(cached *cachedToken) {
 }
 
 // get returns a token, and calls the source if necessary. If the platform has rejected a token,
-// the caller passes it as rejected. In this case, get does not return the cached result that
-// contains this token. It returns the result of a later call to the source, even if the source
-// returns the same token again. Without a source, get always returns the fixed token.
+// the caller passes this token in the parameter rejected. In this case, get does not return the
+// cached result that contains this token, but the result of a later call to the source, even if
+// the source returns the same token again. Without a source, get always returns the fixed
+// token.
 func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, error) {
 	for {
 		cached := t.current.Load()

@@ -197,14 +197,14 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 
 // find searches the platform's list for webhooks with the URL of want. It returns the id of the
 // first webhook that also has the events and the rate limit of want, or "" if there is none. It
-// also returns the old webhooks, which deliver some of the events and precede the found webhook in
-// the list.
+// also returns the old webhooks. An old webhook delivers some of the events and precedes the found
+// webhook in the list, if there is one.
 //
 // During a rotation, after is the id of the old webhook. Its successor follows it in the list, so find does not
 // return the old webhook or an earlier one.
 //
 // If the caller has already created a webhook, own is the id of this webhook. If another process
-// created the same webhook earlier, find returns the earlier one, because it precedes the caller's
+// created an equal webhook earlier, find returns the earlier one, because it precedes the caller's
 // in the list. If the caller's webhook lacks the URL, the events or the rate limit of want, find
 // returns an error.
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, old []WebhookSummary, err error) {

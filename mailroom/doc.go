@@ -7,9 +7,10 @@
 //
 // A Room keeps its state in a [Store], which several processes can share. Package contrib/sqlstore
 // implements Store for PostgreSQL and SQLite with database/sql. Module contrib/riverjobs implements
-// Store with River, a job queue in PostgreSQL. All these processes must run the same application,
-// because each of them sends the emails of the others and gets their notices. Therefore, another
-// application needs its own database. This code starts a Room and sends an email:
+// Store with River, a job queue in PostgreSQL. All processes that share a store must run the same
+// application, because each of them sends the emails of the others and gets their notices.
+// Therefore, another application needs its own database. This code starts a Room and sends an
+// email:
 //
 //	room, err := mailroom.New(c, store, mailroom.Options{
 //		URL:  "https://shop.example.com/hook",
@@ -68,10 +69,10 @@
 // no notice is lost. Later, the Room calls [Options].OnNotice in the transaction that deletes the
 // notice. Therefore, what OnNotice writes in this transaction is written exactly once.
 //
-// If the event does not contain the address, the key or the kind of bounce, the Room first looks up
-// the email, with at most one lookup per second. If the platform still does not know the email or
-// these values after 4 hours, or still rejects the token, the notice does not contain them. If
-// lookups fail for another reason, such as an outage, the notice waits.
+// If the event does not contain the address, the key or the kind of bounce, the Room looks up the
+// email before it reports the notice, with at most one lookup per second. If the platform does not
+// know the email or these values for 4 hours, or rejects the token for 4 hours, the notice does not
+// contain them. If lookups fail for another reason, such as an outage, the notice waits.
 //
 // The outcome of a key precedes all other notices with this key. Apart from this, notices have no
 // order.

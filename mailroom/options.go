@@ -22,10 +22,11 @@ type Options struct {
 	// doubles up to one hour.
 	//
 	// OnNotice must be safe for concurrent use. It must not call the platform, because the
-	// transaction stays open during the call, and it must not call [Room.Close], which waits
-	// for OnNotice. It can call [Room.Enqueue] and [Room.Resolve] with ctx. In PostgreSQL, a
-	// call with the key of the notice can cause a deadlock with another worker. This is
-	// harmless: PostgreSQL rolls back one of the transactions, and the Room repeats it.
+	// Room's transaction stays open until OnNotice returns, and it must not call
+	// [Room.Close], which waits for OnNotice. It can call [Room.Enqueue] and [Room.Resolve]
+	// with ctx. In PostgreSQL, an Enqueue or a Resolve with the key of the notice can cause
+	// a deadlock with another worker. This is harmless: PostgreSQL rolls back one of the
+	// transactions, and the Room repeats it.
 	OnNotice func(ctx context.Context, n Notice) error
 
 	// Observe, if not nil, is called for metrics after each call of OnNotice, when its

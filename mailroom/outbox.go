@@ -81,9 +81,10 @@ func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email cl
 }
 
 // requeue puts an email into the outbox again after its request failed. The failed request may
-// have created a record of the email on the platform, with the status "error". The parameter
-// replaced is the id of this record, or "". requeue stores this id, so a late event about the
-// record is ignored and does not count as the outcome of the new request.
+// have created a record of the email on the platform, with the status "error". The caller
+// passes the id of this record in the parameter replaced, which is "" if there is no record.
+// requeue stores this id, so a late event about the record is ignored and does not count as
+// the outcome of the new request.
 func (s *storeTx) requeue(key string, at time.Time, replaced string, m mailValue) {
 	if replaced != "" {
 		s.put(Item{Kind: kindEvent, Key: replacedKey(replaced), Due: time.Now().Add(eventRetention)})

@@ -45,7 +45,7 @@
 // [Server.GlobalUnsubscribe] and [Server.Confirm] simulate recipient actions. Recipients
 // in the domain [TestDomain] react to messages automatically.
 //
-// Recipients can also follow links: the confirmation link, the merge tags
+// Recipients can also follow links: the confirmation link, the links of the merge tags
 // {{unsubscribe_url}} and {{global_unsubscribe_url}}, and the List-Unsubscribe link (RFC
 // 8058). The server serves these links under /_mail/. A GET request for a link simulates a
 // click in a browser. The request needs no token, because each link contains the message's

@@ -35,10 +35,10 @@ func (h HashFunction) function() func() hash.Hash {
 
 const redacted = "[redacted]"
 
-// Secret is the secret and the hash function of one webhook. [ParseSecret] returns it,
-// and only [Secret.Reveal] returns its text, so a program cannot print it by accident.
-// Printed text, logs and JSON contain "[redacted]" instead. If a Secret is in an unexported field of a
-// struct, package fmt prints its memory address instead. Two Secrets are equal (==) if they have the same
+// Secret is the secret and the hash function of one webhook. [ParseSecret] returns it, and only
+// [Secret.Reveal] returns its text, so a program cannot print it by accident. Printed text, logs
+// and JSON contain "[redacted]". There is one exception: if a Secret is in an unexported field of a
+// struct, package fmt prints a memory address. Two Secrets are equal (==) if they have the same
 // text and the same hash function. The zero Secret is invalid.
 type Secret struct {
 	text unique.Handle[string] // package fmt prints a pointer as an address if it does not call methods

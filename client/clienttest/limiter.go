@@ -14,10 +14,11 @@ import (
 // timeLimit is the time limit for each rule.
 const timeLimit = time.Minute
 
-// TestLookupLimiter tests all rules concurrently, and reports each result in a subtest. It calls newLimiter once for
-// each rule. The limiters can share storage, because each rule uses a different key in each run. A subtest fails if
-// it does not finish within a minute. If a limiter starts a lookup later than the rule allows, the machine may be
-// busy. Therefore, TestLookupLimiter then tests the rule again, up to three times in total.
+// TestLookupLimiter tests all rules concurrently, and reports each result in a subtest. It calls
+// newLimiter once for each rule. The limiters can share storage, because each rule uses a different
+// key in each run. A subtest fails if it does not finish within a minute. A busy machine can make a
+// limiter start a lookup later than the rule allows. Therefore, after a late lookup,
+// TestLookupLimiter tests the rule again, up to three times in total.
 func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
 	results := make([]chan error, len(rules))

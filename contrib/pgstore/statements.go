@@ -37,9 +37,10 @@ CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USI
 // After the handler, insertAndCommit inserts the key and commits. A handler must not end
 // the transaction itself, because then its writes would be committed without the key. If
 // a handler has done so, insertAndCommit must fail. Therefore, lockKey stores a random
-// text, its parameter $2, in the setting emailplatform.tx. PostgreSQL resets this setting
-// when the transaction ends. If insertAndCommit does not find the text in the setting, it
-// inserts NULL instead of the key, and PostgreSQL rejects NULL in a primary key.
+// text (parameter $2 of the statement) in the setting emailplatform.tx, which PostgreSQL
+// resets when the transaction ends. If insertAndCommit does not find the text in the
+// setting, it inserts NULL instead of the key, and PostgreSQL rejects NULL in a primary
+// key.
 //
 // If insertAndCommit cannot succeed, for example on a standby, lockKey returns the reason, so the
 // handler is not called. Without this check, each delivery would call the handler, although the

@@ -39,8 +39,9 @@ func outage(store string) func(context.Context, *environment) []figure {
 
 // killedSenders kills replicas while they send, and counts lost and duplicate emails. Two replicas
 // have wrong clocks. The platform loses requests and responses, and duplicates and reorders
-// deliveries. After a third of the kills, a second release replaces all replicas. Its webhook has
-// another URL and other events. After two thirds, the first release replaces them again.
+// deliveries. After a third of the kills, a second release of the program, whose webhook has
+// another URL and other events, replaces the replicas. After two thirds of the kills, the first
+// release returns.
 func killedSenders(store string) func(context.Context, *environment) []figure {
 	return func(ctx context.Context, env *environment) []figure {
 		kills := env.pick(6, 50)

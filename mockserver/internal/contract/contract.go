@@ -1,8 +1,8 @@
-// Package contract validates JSON. For requests, responses and events of the API,
-// it uses a table of operations and schemas that internal/tools/codegen generates
-// from openapi.yaml, because loading openapi.yaml with kin-openapi takes 90 ms. Tests
+// Package contract validates JSON. For requests, responses and events of the API, it
+// uses a table of operations and schemas that internal/tools/codegen generates from
+// openapi.yaml, because loading openapi.yaml with kin-openapi takes 90 ms. Tests
 // compare the results of the table with the results of kin-openapi. For the bodies of
-// control routes, it uses schemas that package schema creates.
+// control routes, package contract uses schemas that package schema creates.
 package contract
 
 import (
