@@ -1,7 +1,6 @@
 package client
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"testing"
@@ -18,13 +17,16 @@ func TestRefusedResubscribe(t *testing.T) {
 		}
 		return ""
 	}
-	c, queries := refusing(t, 422, true, refused, `{"data":[{"id":1,"email":"old@x","status":"unsubscribed"}]}`)
-	got, err := c.Contacts.Create(t.Context(), 1, ContactCreate{Email: "new@x"})
-	assert.EqualValues(t, 7, got.ID)
-	assert.NoError(t, err)
-	*queries = nil
-	if got, err := c.Contacts.Create(t.Context(), 1, ContactCreate{Email: "Old@x"}); got.ID != 0 || !errors.Is(err, ErrContactExists) || errors.Is(err, ErrOutcomeUnknown) {
-		t.Errorf("%+v, %v, requests %v", got, err, *queries)
+	for _, status := range []int{400, 422} {
+		c, queries := refusing(t, status, true, refused, `{"data":[{"id":1,"email":"old@x","status":"unsubscribed"}]}`)
+		got, err := c.Contacts.Create(t.Context(), 1, ContactCreate{Email: "new@x"})
+		assert.EqualValues(t, 7, got.ID)
+		assert.NoError(t, err)
+		*queries = nil
+		got, err = c.Contacts.Create(t.Context(), 1, ContactCreate{Email: "Old@x"})
+		assert.Zero(t, got.ID, "requests %v", *queries)
+		assert.ErrorIs(t, err, ErrContactExists)
+		assert.NotErrorIs(t, err, ErrOutcomeUnknown)
 	}
 }
 
