@@ -32,6 +32,8 @@ async function scenario(fake = () => {}) {
   if (!/no email matches/.test(error.message)) throw new Error(`got ${error}`, { cause: error });
   if ((await account.outbox()).length !== 1) throw new Error('the outbox must have one email');
   await mock.stop();
+  const another = await Mock.start(); // while the timers and fetch are still replaced
+  await another.stop();
 }
 
 /** Replaces fetch as tests of browser code do. */
