@@ -33,9 +33,10 @@ func requests() map[string]mockserver.Fault {
 	return faults
 }
 
-// statuses returns a fault for each status of a platform's response, with and without Retry-After, and before or
-// after the request is processed. The faults after processing include no 4xx status except 408, because any other
-// 4xx status means that the platform did not process the request (section 7 of docs/decisions.md).
+// statuses returns up to four faults for each status of a platform's response: with or without
+// Retry-After, and before or after the platform processes the request. The faults after processing
+// include no 4xx status except 408, because any other 4xx status means that the platform did not
+// process the request (section 7 of docs/decisions.md).
 func statuses() (faults []mockserver.Fault) {
 	for _, status := range []int{401, 403, 408, 409, 422, 429, 500, 502, 503, 504} {
 		for _, retryAfter := range []string{"", "1"} {

@@ -66,9 +66,9 @@ func (a *pending) forward(in *bufio.Reader, w io.Writer) error {
 
 // messages returns the messages in a line. In protocol versions before 2025-06-18, a line
 // can be a batch of several messages. The SDK does not handle every batch: it stops if
-// the session uses a later version, and it never completes a batch that contains a
-// notification. Therefore messages splits the batch, so that the SDK receives single
-// messages and each request gets a response.
+// the session uses version 2025-06-18 or a later one, and it never completes a batch that
+// contains a notification. Therefore the function splits each batch, and each request
+// gets a response.
 func messages(line []byte) []json.RawMessage {
 	var batch []json.RawMessage
 	if line[0] == '[' && len(line) <= maxLine && json.Unmarshal(line, &batch) == nil && 0 < len(batch) && len(batch) <= maxBatch {
