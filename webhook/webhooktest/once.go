@@ -22,10 +22,10 @@ type Option int
 // must return after it.
 const OneWriter Option = 1
 
-// TestOnce runs a subtest for each rule of [webhook.Once], with a separate store from
-// newOnce(). The stores can share a database, because each subtest uses its own keys in
-// each run. If a subtest takes longer than 30 seconds, it fails, and TestOnce does not run
-// the other subtests, because the store may hang in them too.
+// TestOnce runs a subtest for each rule of [webhook.Once]. For each subtest, newOnce
+// creates a store. The stores can share a database, because each subtest uses its own keys
+// in each run. If a subtest takes longer than 30 seconds, it fails, and TestOnce does not
+// run the other subtests, because the store may hang in them too.
 func TestOnce(t *testing.T, newOnce func(t *testing.T) webhook.Once, options ...Option) {
 	t.Helper()
 	for _, r := range rules {
