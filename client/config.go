@@ -95,8 +95,8 @@ type Config struct {
 	// The records "platform request" and "retrying platform request" also contain
 	// request_id and error, if known. The records "response value ignored" and "refused
 	// parameter omitted" appear only once for each operation. Paths and errors may contain
-	// the address of a recipient. The default is slog.Default;
-	// slog.New(slog.DiscardHandler) disables logging.
+	// the address of a recipient. If Logger is nil, the client uses slog.Default. To
+	// disable logging, use slog.New(slog.DiscardHandler).
 	Logger *slog.Logger `json:"-"`
 
 	// Observe, if not nil, is called at the start of each call, for traces and metrics.
@@ -215,10 +215,10 @@ type RetryConfig struct {
 	// have used up the platform's rate limit. Unless MaxAttempts is 1 or [WithMaxAttempts]
 	// is set, there are two cases:
 	//
-	// - The client retries a lookup after up to 60 responses with 429.
-	// - The client retries any other request after a 429 with a Retry-After header. After
-	//   MaxAttempts attempts, it does so only while the sum of the call's delays does not
-	//   exceed MaxRetryAfter. A delay after such a response is at least 100 ms.
+	// - If a lookup gets a 429, the client retries it, up to 60 times in a call.
+	// - If any other request gets a 429 with a Retry-After header, the client retries it
+	//   after at least 100 ms. After MaxAttempts attempts, it retries it only while the sum
+	//   of the call's delays does not exceed MaxRetryAfter.
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. The maximum

@@ -24,8 +24,8 @@ type CSVOptions struct {
 	// OnComma, if not nil, makes the source detect a separator other than a comma, and is
 	// called with this separator. The source detects a ';', a tab or a '|' under two
 	// conditions: the first line does not specify the separator, and the header row
-	// contains a header for the address only if the row is split at this character. If
-	// OnComma is nil, a file with such a separator is an error.
+	// contains a header for the address if it is split at this character, but not if it
+	// is split at commas. If OnComma is nil, a file with such a separator is an error.
 	OnComma func(comma rune)
 
 	// Email, Tags, Interests and Status are the headers of the columns with the
@@ -97,8 +97,8 @@ func (e *CSVError) Unwrap() error { return e.Err }
 //
 // The Line field of each contact is the number of the first line of its row. Every error
 // from the source is a [*CSVError], except errors from OnBadRow. You can iterate over the
-// source only once, because the iteration reads the file. The source uses at most 64 MiB of
-// memory.
+// source only once, because it cannot go back to the beginning of the file. The source uses
+// at most 64 MiB of memory.
 func ContactsFromCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		c := newCSVSource(r, opts)

@@ -53,7 +53,7 @@
 // Service methods return an [*Error], which contains the operation, the response and the
 // number of attempts. Only [Contacts.Import] can also return an error that combines several
 // errors. To find the cause of an error, use [errors.Is] with the sentinels of this
-// package. The file docs/errors.md lists them with their remedies:
+// package. These are the sentinels. The file docs/errors.md says what to do after each:
 //
 //	switch {
 //	case errors.Is(err, client.ErrNotQueued): // the platform rejected the email

@@ -82,10 +82,11 @@ func (r retrier) waitForRetry(ctx context.Context, c *call, n int, e *Error) err
 	return nil
 }
 
-// mayRetry reports whether the call can have another attempt after attempt n. An attempt
-// with a 429 response usually does not count, because other calls can use up the
-// platform's rate limit before each attempt. Therefore, the number of attempts can exceed
-// MaxAttempts. With WithMaxAttempts, all attempts count.
+// mayRetry reports whether the call can have another attempt after attempt n. Without
+// WithMaxAttempts, an attempt with a 429 response usually does not count, because other
+// calls can use up the platform's rate limit before each attempt. Therefore, the number
+// of attempts can exceed RetryConfig.MaxAttempts. With WithMaxAttempts, all attempts
+// count.
 func (r RetryConfig) mayRetry(c *call, n int, e *Error) bool {
 	most := r.maxAttempts(c)
 	if !r.isFree(e) || c.options.maxAttempts != 0 {

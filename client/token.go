@@ -104,11 +104,11 @@ func (e tokenExpiry) extended(now time.Time) tokenExpiry {
 // of one of the calls. The client cancels the source's context after [Config.Timeout], or
 // when all calls that waited for the token have ended.
 //
-// A source can ignore its context. If the source has not returned one second after
-// Timeout, the waiting calls return an error, and the client ignores the source's
-// result. The next call then calls the source again, so calls to the source can be
-// concurrent. While ten calls to the source have not returned, the client does not call
-// the source again.
+// A source can ignore its context. If the source is still running one second after
+// Timeout has expired, the methods that wait for the token return an error, and the
+// client ignores the source's result. The next method then calls the source again, so
+// calls to the source can be concurrent. While ten calls to the source have not
+// returned, the client does not call the source again.
 //
 // The source must not use the client that calls it, because the source's request would
 // wait for the token that the source must return. If such a request uses the source's
@@ -173,10 +173,9 @@ func (t *tokens) setCurrent(cached *cachedToken) {
 }
 
 // get returns a token, and calls the source if necessary. If the platform has rejected a token,
-// the caller passes this token in the parameter rejected. In this case, get does not return the
-// cached result that contains this token, but the result of a later call to the source, even if
-// the source returns the same token again. Without a source, get always returns the fixed
-// token.
+// the caller passes this token in the parameter rejected. In this case, get ignores a cached
+// result with this token, and calls the source again. It returns the new result even if it
+// contains the same token. Without a source, get always returns the fixed token.
 func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, error) {
 	for {
 		cached := t.current.Load()

@@ -204,9 +204,9 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 // return the old webhook or an earlier one.
 //
 // If the caller has already created a webhook, own is the id of this webhook. If another process
-// created an equal webhook earlier, find returns the earlier one, because it precedes the caller's
-// in the list. If the caller's webhook lacks the URL, the events or the rate limit of want, find
-// returns an error.
+// created a webhook with the same values earlier, find returns the earlier one, because it
+// precedes the caller's in the list. If the platform has changed the URL, the events or the rate
+// limit of the caller's webhook, find returns an error.
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, old []WebhookSummary, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		switch {

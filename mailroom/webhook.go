@@ -20,9 +20,9 @@ const (
 // archives a webhook that no process has used for archiveAfterMinutes, and MinutesLeft is the time
 // that remains. Every minute, each process that uses the webhook sets MinutesLeft to
 // archiveAfterMinutes again. If none uses it, another process subtracts 1 every minute, and
-// archives the webhook at 0. If no process runs at all, the value does not change, so the Room
-// keeps the webhook. This is necessary, because the platform must still retry the deliveries that
-// fail in this time.
+// archives the webhook at 0. If no process runs at all, MinutesLeft does not change. Therefore,
+// the webhook remains, and the platform can later retry the deliveries that failed while no
+// process ran.
 type hookValue struct {
 	ID          string `json:"id"`
 	URL         string `json:"url"`

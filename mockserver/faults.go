@@ -34,10 +34,10 @@ func (s *Server) Faults() []FaultRule {
 	return rules
 }
 
-// RemoveFault removes a rule, ends its delays of requests, and aborts its hanging requests.
-// However, deliveries that the rule has delayed are still sent at the delayed time.
-// RemoveFault returns an error if no rule has this id. When the last rule is removed, the
-// random numbers for Fault.Probability restart from the seed.
+// RemoveFault removes a rule. Then the delays of requests end, and the requests that the
+// rule leaves hanging are aborted. However, deliveries that the rule has delayed are still
+// sent at the delayed time. RemoveFault returns an error if no rule has this id. When the
+// last rule is removed, the random numbers for Fault.Probability restart from the seed.
 func (s *Server) RemoveFault(id string) error {
 	if !s.engine.Faults.Remove(id) {
 		return prefixed("remove the fault", fmt.Errorf("rule %q does not exist", id))

@@ -21,9 +21,9 @@ const (
 
 // Bounce simulates a bounce of a message and fires Email.Bounced. Every bounce increases
 // the contact's bounce count, and a hard bounce also sets the contact's status to
-// bounced. The parameter diagnostic is the response of the receiving server. The default
-// is a typical response for the category. Bounce returns an error if the message does
-// not exist or was not sent.
+// bounced. The parameter diagnostic is the response of the receiving server. If it is
+// "", Bounce uses a typical response for the category. Bounce returns an error if the
+// message does not exist or was not sent.
 func (s *Server) Bounce(messageID string, category events.BounceCategory, diagnostic ...string) error {
 	return prefixed("bounce", s.engine.Platform.Bounce(messageID, category, diagnostic...))
 }
@@ -48,8 +48,8 @@ func (s *Server) Click(messageID, url string) error {
 
 // Unsubscribe simulates that the recipient unsubscribes from the list of the message. It
 // fires Contact.Removed and Contact.Unsubscribed and, for a message from the Email API,
-// Email.Unsubscribed. If the recipient is not a contact on a list, it returns an error.
-// Repeated calls have no effect.
+// Email.Unsubscribed. If the message belongs to no contact on a list, Unsubscribe
+// returns an error. Repeated calls have no effect.
 func (s *Server) Unsubscribe(messageID string) error {
 	return prefixed("unsubscribe", s.engine.Platform.Unsubscribe(messageID))
 }

@@ -18,8 +18,8 @@
 //
 // All times come from the Redis server, so the clocks of the processes can differ. The server's own
 // clock can jump, for example in a failover. If it is set back, a caller waits longer, by at most
-// the duration of a slot or a lease. If it is set forward, leases and the keys of handled events
-// expire earlier.
+// the interval between two lookups or the duration of a lease. If it is set forward, leases and the
+// keys of handled events expire earlier.
 //
 // # Leases
 //

@@ -88,11 +88,11 @@ type limiter struct {
 // keeps the same limit. To identify the user in another way, set
 // [LimiterOptions].Key. NewLookupLimiter panics if rdb is nil.
 //
-// A lookup needs about four calls to Redis, regardless of the length of the queue,
-// because a waiting caller calls Redis again only when its slot may be free. If several
-// callers wait, the process subscribes to notifications about callers that leave the
-// queue. This subscription uses one connection. If a process crashes, its callers lose their places in the
-// queue, and a slot that it held becomes free when the lease of the slot expires.
+// A lookup needs about four calls to Redis, regardless of the length of the queue, because a
+// waiting caller calls Redis again only when its slot may be free. If several callers in a process
+// wait, this process subscribes to notifications about callers that leave the queue. This
+// subscription uses one connection. If a process crashes, its callers lose their places in the
+// queue, and the slot of a caller becomes free when the lease of the slot expires.
 //
 // The release function waits until Redis has released the slot, or for 2 seconds. If
 // Redis does not respond in this time, the slot is released when its lease expires.

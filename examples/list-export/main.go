@@ -6,10 +6,14 @@
 // The command reads contacts of every status, and applies -status itself. If the platform filtered
 // by status, a contact that unsubscribes in the meantime would shift the following pages, and a
 // contact could be missing. Because the platform does not filter, the command exports each contact
-// exactly once if it stays on the list. No spreadsheet runs a field of the file as a formula, and
-// import-csv can import the file without changing a contact. Memory use does not depend on the
-// number of contacts. If neither -list nor the variables EMAILPLATFORM_BASE_URL and
-// EMAILPLATFORM_TOKEN are set, the command exports a small list of the mock server.
+// exactly once, unless the contact is removed from the list in the meantime.
+//
+// The command changes fields that a spreadsheet would run as formulas. import-csv undoes these
+// changes, so it imports the contacts unchanged. Memory use does not depend on the number of
+// contacts.
+//
+// If neither -list nor the variables EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN are set, the
+// command exports a small list of the mock server.
 package main
 
 import (

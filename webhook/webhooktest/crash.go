@@ -13,11 +13,11 @@ import (
 // TestCrash tests a store that several processes share. Each subtest closes the
 // store's connection at a different moment.
 //
-// Each call to newOnce() stands for a process. It returns the store of this process, and
-// a function that simulates a crash by closing the store's connections permanently. The
+// Each call to newOnce() stands for a process. It returns the store of this process, and a
+// function that simulates a crash by closing the store's connections permanently. The
 // stores share their data, so the function must not delete the data. The store must release
-// the keys of a crashed process within 30 seconds. If it locks keys for a limited time (a
-// lease), configure a shorter time.
+// the keys of a crashed process within 30 seconds. If the store locks keys for a limited
+// time (a lease), configure a time of less than 30 seconds.
 //
 // TestCrash does not apply to stores without a connection, such as
 // [webhook.MemoryOnce].

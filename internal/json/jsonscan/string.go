@@ -67,10 +67,10 @@ const (
 
 // special sets the top bit of each byte of w that is a quote, a backslash or a control character,
 // and can set other top bits. If all bytes of w are ASCII, the lowest top bit that is set marks the
-// first such byte. Higher bits can be wrong, because a subtraction borrows from the next byte. To
-// test for quotes and control characters at once, it flips bit 1 of each byte: a quote (0x22)
-// becomes 0x20, and a space (0x20) becomes 0x22. Then only quotes and control characters are less
-// than 0x21.
+// first such byte. The higher ones can be wrong, because special subtracts from all bytes at once,
+// and a byte can borrow from the next one. To test for quotes and control characters at once,
+// special flips bit 1 of each byte: a quote (0x22) becomes 0x20, and a space (0x20) becomes 0x22.
+// Then only quotes and control characters are less than 0x21.
 func special(w uint64) uint64 {
 	quoteOrControl, backslash := (w^ones*2)-ones*0x21, (w^ones*'\\')-ones
 	return quoteOrControl | backslash

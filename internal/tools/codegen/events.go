@@ -56,10 +56,10 @@ func meanings(s *openapi3.Schema) (out []meaning) {
 
 type choice struct{ Shape, Value string }
 
-// choices returns, for each shape (a schema of an event's data), the Go expression of the first of the fields that the
-// shape has. It omits shapes without any of the fields. The parameter fields is a list of triples: the name of a field,
-// its expression, and its expression in a shape where the field is optional. The third string is "" if both expressions
-// are the same.
+// The parameter fields lists several fields. Three strings describe each field: its name, its Go
+// expression, and its expression in a shape where it is optional, or "" if this expression is the
+// same. For each shape (a schema of an event's data), choices returns the expression of the first
+// of these fields that the shape has. It omits shapes without any of these fields.
 func choices(shapes []shape, fields ...string) (out []choice) {
 	for _, s := range shapes {
 		for field := range slices.Chunk(fields, 3) {

@@ -99,9 +99,9 @@ func (g *targetGuard) rejectReason(host string, addr netip.Addr) string {
 }
 
 // special reports whether an address is shared, reserved or for documentation, or
-// contains an IPv4 address. Package netip has no methods for such addresses, so special
-// lists their blocks from the IANA special-purpose registries. Every IPv6 address outside
-// 2000::/3 is special too, because only this block contains public addresses.
+// contains an IPv4 address. Package netip has no methods for most such addresses, so
+// special lists their blocks from the IANA special-purpose registries. Every IPv6 address
+// outside 2000::/3 is special too, because only this block contains public addresses.
 func special(addr netip.Addr) bool {
 	if addr.Is6() && !netip.MustParsePrefix("2000::/3").Contains(addr) {
 		return true
@@ -116,8 +116,8 @@ func special(addr netip.Addr) bool {
 
 // Metadata reports whether addr is a cloud metadata address, or an IPv6 address that maps
 // to such an address. Deliveries to metadata addresses are never allowed, because these
-// addresses serve credentials. Other link-local addresses can be allowed, because some
-// container engines use them for the host.
+// addresses serve credentials. Most of these addresses are link-local. Other link-local
+// addresses can be allowed, because some container engines use them for the host.
 func Metadata(addr netip.Addr) bool {
 	if addr.Is4() {
 		return metadata4(addr)
@@ -148,10 +148,11 @@ func metadata4(addr netip.Addr) bool {
 	return false
 }
 
-// embedded4 returns the IPv4 addresses that an IPv6 address may contain, because a gateway or
-// tunnel can forward a request to such an IPv4 address. The prefix does not show whether an
-// address contains one, because network operators choose their own prefixes. Therefore, embedded4
-// returns the four bytes at each position where an IPv4 address can be:
+// embedded4 returns the IPv4 addresses that an IPv6 address may contain. The caller checks them
+// too, because a gateway or tunnel can forward a request to such an IPv4 address. The prefix of
+// an IPv6 address does not show whether it contains an IPv4 address, because network operators
+// choose their own prefixes. Therefore, embedded4 returns the four bytes at each position where
+// an IPv4 address can be:
 //
 //   - after 2 bytes, in 6to4 addresses (RFC 3056)
 //   - after 4, 5, 6, 7, 8 or 12 bytes, in translated addresses (RFC 6052), whose ninth byte

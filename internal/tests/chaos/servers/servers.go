@@ -1,9 +1,10 @@
 // Package servers starts real servers for tests and measurements: Redis, PostgreSQL and PgBouncer. Each server uses a
 // free port of 127.0.0.1 and its own directory, which Close removes.
 //
-// The programs must be installed, for example from the Debian packages redis-server, postgresql and pgbouncer.
-// PostgreSQL and PgBouncer refuse to run as root, so a test that runs as root on Linux starts all servers as another
-// user, such as postgres. On Linux, a server also ends when the process that started it ends, even after kill -9.
+// The programs must be installed, for example from the Debian packages redis-server, postgresql and
+// pgbouncer. PostgreSQL and PgBouncer refuse to run as root, so a test that runs as root on Linux
+// starts all servers as another user, such as postgres. Each server ends with its test. On Linux,
+// it ends even if the process that started it is killed with kill -9.
 //
 // The servers require no password, so every user of the machine can connect to them.
 package servers
