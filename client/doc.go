@@ -277,8 +277,8 @@
 // A goroutine of the client ends before the call or loop that started it. The only
 // exception is the goroutine that calls the [TokenSource], because several calls can share
 // the token. The client cancels the context of the source after [Config.Timeout], or when
-// all calls that waited for the token have ended. If the source ignores its context, the
-// client stops waiting for the source one second later.
+// all calls that waited for the token have ended. If the source ignores this, a call that
+// is still waiting returns an error one second later.
 //
 // Some of your callbacks run on another goroutine. If such a callback panics or calls
 // [runtime.Goexit] (for example, in testing.T.FailNow), the client method waits for its

@@ -34,15 +34,16 @@ type Emails struct{ handler handler }
 // If the status in the response is [EmailStatusRejected] or [EmailStatusError], the
 // platform does not send the email. Send then returns the id of the unsent email together
 // with an error that matches [ErrNotQueued], and does not retry. For a rejected email, the
-// error also matches [ErrRejected], and [Emails.Get] returns the reason. Every other status
-// is a success, even an unknown status. If the status is not text, the error is
+// error also matches [ErrRejected], and [Emails.Get] returns the reason. Every other text
+// is a success, even an unknown status. However, if the status is not text, the error is
 // [ErrInvalidResponse], and the outcome is unknown.
 //
-// The client never sends an email again if the platform may have processed it. The error
-// then matches [ErrOutcomeUnknown], and the file docs/errors.md describes how to find the
-// outcome. You can find it only if you store each email with a key before you send it, and
-// include the key in the subject. A custom attribute is not sufficient, because no event
-// contains it, and [Emails.Get] returns the subject but no custom attributes.
+// If a request fails and the platform may have processed the email, the client does not
+// send it again. In this case, the error matches [ErrOutcomeUnknown], and the file
+// docs/errors.md describes how to find the outcome. You can find it only if you store each
+// email with a key before you send it, and include the key in the subject. A custom
+// attribute is not sufficient, because no event contains it, and [Emails.Get] returns the
+// subject but no custom attributes.
 //
 // After any error, [ResultOfSend] reports whether you can send the email again.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {

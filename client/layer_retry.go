@@ -61,8 +61,8 @@ func (r RetryConfig) maxAttempts(c *call) int {
 // attempt, and n is the number of attempts that count toward the limit. In three cases,
 // waitForRetry returns e without waiting: Retry-After exceeds MaxRetryAfter, the
 // context's deadline is before the end of the delay, or the retry budget is exhausted. If
-// the context was canceled or has expired, the returned error also wraps the context's
-// error.
+// the context ends before or during the delay, waitForRetry returns an error that wraps e
+// and the context's error.
 func (r retrier) waitForRetry(ctx context.Context, c *call, n int, e *Error) error {
 	if r.tooLong(e.RetryAfter) {
 		return e.withRetryAfter()

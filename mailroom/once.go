@@ -8,10 +8,10 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// NewOnce returns a [webhook.Once], which deduplicates events, for a program without a
-// [Room], because a Room already has a Once for its webhook. The Once keeps the keys of
-// handled events in the store for the given time. Each new event deletes up to two expired
-// keys. NewOnce panics if the store is nil.
+// NewOnce returns a [webhook.Once], which deduplicates events. It is for programs without
+// a [Room], because a Room has its own Once. The Once keeps the keys of handled events in
+// the store for the given time. When it stores the key of a new event, it also deletes up
+// to two expired keys. NewOnce panics if the store is nil.
 //
 // The function that handles an event runs in the transaction that stores the event's key,
 // so its writes in this transaction happen exactly once. If the store permits only one

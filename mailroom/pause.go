@@ -30,10 +30,11 @@ const (
 	modeProbing mode = "probing" // one worker sends alone, and the others wait for its result
 )
 
-// sendDelay returns how long a worker must wait, or 0 if it can send. After a pause, and
-// also whenever 30 s have passed without a success, it permits only one worker to send.
-// The email of this worker is a probe, whose result decides whether all workers can
-// send. Therefore, an outage causes only one unknown outcome for each pause.
+// sendDelay returns how long a worker must wait, or 0 if it can send. A failure of the
+// platform pauses all workers. After the pause, and also whenever 30 s have passed
+// without a success, sendDelay permits only one worker to send. The email of this worker
+// is a probe, whose result decides whether all workers can send. Therefore, an outage
+// causes at most one unknown outcome after each pause.
 func (s *storeTx) sendDelay(now time.Time) time.Duration {
 	if p := s.readPause(); p.Mode == modeNormal && p.Until.After(now) {
 		return 0

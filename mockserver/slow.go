@@ -12,10 +12,11 @@ import (
 
 // The limits for slow clients.
 const (
-	// waitTimeout limits the time between requests, and the time until a new connection
-	// sends a request header. A short timeout would make long tests flaky: clients may
-	// open connections in advance, and if the server closes a connection just when a
-	// client sends a POST on it, the client cannot retry the POST.
+	// waitTimeout limits the time between requests, and the time until a client sends
+	// the first request header on a new connection. A short timeout would make long
+	// tests flaky: clients may open connections in advance, and if the server closes a
+	// connection just when a client sends a POST on it, the client cannot retry the
+	// POST.
 	waitTimeout = 10 * time.Minute
 	maxWaiting  = 1000 // connections that wait for a request
 

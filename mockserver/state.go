@@ -5,9 +5,9 @@ import (
 )
 
 // Revision returns a number that grows after each change to the state that [Server.Snapshot]
-// writes. A request that only reads does not change the number, even if it is the first request of
-// an account and so adds the empty account to the state. A [Server.Restore] adds 1, and the work
-// that it resumes adds more.
+// writes. There is one exception: the first request of an account adds the empty account to the
+// state, but if this request only reads, the number does not change. A [Server.Restore] adds 1,
+// and the work that it resumes adds more.
 func (s *Server) Revision() uint64 { return s.engine.Changes.Revision() }
 
 // Snapshot writes the whole state as one JSON object: all records of all accounts, the logs of events and

@@ -23,11 +23,11 @@ type Outcome struct {
 	// Duplicate reports whether the function was not called because the event had
 	// already been handled.
 	Duplicate bool
-	// Err is the reason for a failure, or nil if Status is 2xx. Err matches
-	// ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a *PanicError, an
-	// *events.ParseError, or an error from the function or Once. For other failures, such
-	// as a body that is too large, there is no exported error, and Err contains only a
-	// description.
+	// Err is the reason for a failure, or nil if Status is 2xx. Most failures have an
+	// exported error or type. For these, Err matches ErrMissingSignature,
+	// ErrInvalidSignature, ErrTooOld, ErrInFlight, a *PanicError, an *events.ParseError,
+	// or an error from the function or Once. For other failures, such as a body that is
+	// too large, Err contains only a description.
 	Err error
 	// Duration is the time from the start of the handler to the response.
 	Duration time.Duration

@@ -28,8 +28,8 @@ func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(con
 }
 
 // HandleAsync is a variant of [Telemetry.Wrap] for a worker that reads events from a
-// queue. The worker's span starts a new trace, with a link to the span in which the
-// event was received. For this link, store the context of that span,
+// queue. The worker's span starts a new trace, with a link to the span of the webhook
+// request. For this link, store the context of that span,
 // trace.SpanContextFromContext(ctx), with the event in the queue, and pass it to
 // HandleAsync. HandleAsync panics if fn is nil.
 func (t *Telemetry) HandleAsync(

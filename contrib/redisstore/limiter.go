@@ -49,10 +49,11 @@ type LimiterOptions struct {
 	// tolerates longer pauses. The default is 5 seconds, and the minimum is 2 seconds.
 	Lease time.Duration
 
-	// Key identifies the user and account that all callers of the limiter share. By
-	// default, each client computes its key from the base URL, Config.Account and its
-	// first token. If the processes use a TokenSource, each process has a different first
-	// token, so set Key. The key is not secret.
+	// Key identifies the user and account whose clients share the limiter. By default,
+	// each client computes its key from the base URL, Config.Account and its first token.
+	// If clients in several processes use a TokenSource, each client has a different
+	// first token, so set Key. The key is not secret: the default key contains only a
+	// hash of the token.
 	Key string
 
 	// Fallback is the limiter to use while Redis is unavailable. If Fallback is nil,

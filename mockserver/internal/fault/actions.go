@@ -197,10 +197,11 @@ func ActionNames() (names []model.FaultAction) {
 	return names
 }
 
-// Apply applies a fault to a request. To process the request and write the response,
-// Apply calls act. To close the connection, it panics with [http.ErrAbortHandler]. When
-// the [Plan] that contains the rule is closed, or when the rule is replaced, disabled
-// or removed, its delays end, and its hanging requests are aborted.
+// Apply applies the fault of a rule to a request. To process the request and write the
+// response, Apply calls act. To close the connection, it panics with
+// [http.ErrAbortHandler]. The delays of the rule end, and its hanging requests are
+// aborted, when the rule is replaced, disabled or removed, or when the [Plan] that
+// contains it is closed.
 func (s *AppliedRule) Apply(w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Read the body first, because net/http detects a closed connection only
 	// after the body is read.

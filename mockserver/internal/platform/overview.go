@@ -25,9 +25,9 @@ type Resources struct {
 }
 
 // Overview counts the resources and messages of one account, or of all accounts if account is 0. It
-// also counts the messages in each minute between from and until, inclusive. Both are numbers of
-// minutes since the Unix epoch. The running time depends on the number of lists and campaigns, not
-// on the number of messages or contacts.
+// also counts the messages in each minute between from and until, inclusive. The parameters from
+// and until are minutes since the Unix epoch. The running time depends on the number of lists and
+// campaigns, not on the number of messages or contacts.
 func (p *Platform) Overview(account, from, until int64) Overview {
 	out := Overview{Contacts: ContactCounts{}, Minutes: map[int64]int64{}}
 	p.mu.Lock()
