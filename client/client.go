@@ -51,7 +51,7 @@ func New(cfg Config) (*Client, error) {
 // new client shares the connections, the retry budget and all other options with c. A
 // client therefore uses only about 1 kB, and a program can have a client for each of
 // thousands of accounts. Each token has its own rate limit for lookups. If a header
-// cannot contain the token, the error names the violated rule.
+// cannot contain the token, WithToken returns an error that names the violated rule.
 func (c *Client) WithToken(token string) (*Client, error) {
 	if err := checkToken(token); err != nil {
 		return nil, fmt.Errorf("client: WithToken: %w", err)

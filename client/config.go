@@ -42,9 +42,9 @@ type Config struct {
 	// Account is a name of your choice that separates lookup limits. Clients with the
 	// same base URL, token and Account share one limit. If one token gives access to
 	// several accounts, set Account to a different name for each of them, so each has
-	// its own limit. The client does not send this name. Usually, the token selects the
-	// account of a request. If your platform selects the account by a header instead,
-	// see [WithHeader].
+	// its own limit. This name does not select the account of a request, because the
+	// client does not send it. Usually, the token selects the account. If your platform
+	// selects it by a header instead, see [WithHeader].
 	Account string
 
 	// HTTPClient sends the requests. The default is a new http.Client with
@@ -245,8 +245,8 @@ type RetryConfig struct {
 
 	// Budget is the retry budget that all calls of the client share. When it is exhausted,
 	// calls fail without a retry, so an outage does not multiply the load. The value is
-	// both the initial and the maximum budget. The default is 100; a negative value means
-	// no limit.
+	// the number of retries in the budget, both at the start and at most. The default is
+	// 100; a negative value means no limit.
 	//
 	// A retry costs 1, but a retry after a 429 with a Retry-After header costs nothing,
 	// because a platform that sends this header has not failed and limits the load itself.

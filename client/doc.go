@@ -174,11 +174,10 @@
 // the client sends the request again. This attempt does not count toward MaxAttempts.
 //
 // [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
-// individual calls. There is one exception: a 429 with a Retry-After header does not count
-// as an attempt, because other calls can use up the platform's rate limit again and again.
-// It counts only if MaxAttempts is 1 or WithMaxAttempts is set. Otherwise, the client
-// retries after such a response until the sum of the call's delays would exceed
-// [RetryConfig.MaxRetryAfter]. Each of these delays is at least 100 ms.
+// individual calls. However, other calls can use up the platform's rate limit again and again.
+// Therefore, unless MaxAttempts is 1 or WithMaxAttempts is set, a 429 with a Retry-After header
+// does not count as an attempt. The client then retries until the sum of the call's delays would
+// exceed [RetryConfig.MaxRetryAfter]. Each of these delays is at least 100 ms.
 //
 // Between attempts, the client waits for a random time (exponential backoff with full
 // jitter) plus the delay in a Retry-After header. The client does not retry in these
@@ -228,10 +227,10 @@
 // size is 100 unless PerPage is set. With [Prefetch], the client requests pages in advance.
 //
 // The client checks that the list is complete. If the responses contain the total number
-// of items, the list ends after this number. Otherwise, the client requests pages until
-// the platform returns an empty page, repeats an earlier page or refuses the request (see
-// "Pages" in docs/decisions.md). If the list has fewer items than the platform reports,
-// or a page number is wrong, the error is [ErrInvalidResponse].
+// of items, the iteration ends after as many items. Otherwise, the client requests pages
+// until the platform returns an empty page, repeats an earlier page or refuses the
+// request (see "Pages" in docs/decisions.md). If the list has fewer items than the
+// platform reports, or a page number is wrong, the error is [ErrInvalidResponse].
 //
 // If the platform refuses WithCount or the page size, the iteration continues without it,
 // and the client logs a warning.
@@ -259,8 +258,9 @@
 //
 // The platform allows one lookup of a submitted email per second for each user and
 // account. [Emails.Get] waits so that any number of goroutines keeps within this limit,
-// and retries if the platform still rejects a lookup. By default, the limit covers the
-// clients of one process. A [LookupLimiter] can extend it to several processes.
+// and retries if the platform still rejects a lookup. By default, only the clients of
+// one process share this limit. With a [LookupLimiter], the clients of several
+// processes can share it.
 //
 // # Logs, metrics and traces
 //

@@ -17,10 +17,11 @@ const (
 // ResultOfSend returns the [SendResult] for the error of [Emails.Send] or
 // [Emails.SendLegacy]. The error may be wrapped.
 //
-// The result is SendRejected if the error matches [ErrRejected], [ErrValidation] or
-// [ErrTooLarge]. The result is SendLater for any other 4xx, because its cause can be
-// the token, the base URL, a proxy or the state of the list. It is also SendLater after
-// an internal error of the platform, and if the client did not send the request.
+// The result is SendRejected if the error matches [ErrRejected], [ErrValidation] (400
+// or 422) or [ErrTooLarge] (413). For any other 4xx, the result is SendLater, because
+// its cause can be the token, the base URL, a proxy or the state of the list. It is
+// also SendLater after an internal error of the platform, and if the client did not
+// send the request.
 func ResultOfSend(err error) SendResult {
 	switch {
 	case err == nil:

@@ -43,10 +43,10 @@
 // represents null. A field that can be absent is a pointer or a slice, and is nil if it is
 // absent. Fields of all other types are always present and never null.
 //
-// In JSON, a time is a Unix time or ISO 8601. Parse accepts both forms in each field. A
-// Unix time is in seconds or milliseconds, can have a fraction, and can be a number or a
-// string. In Go, each time is a [time.Time]. Parse converts a Unix time to a time in UTC,
-// and 0 to the zero time.
+// In JSON, a time is a Unix time or a text in the format ISO 8601. Parse accepts both
+// forms in each field. A Unix time is in seconds or milliseconds, can have a fraction,
+// and can be a number or a string. In Go, each time is a [time.Time]. Parse converts a
+// Unix time to a time in UTC, except 0, which becomes the zero time.
 //
 // # Unknown events and fields
 //

@@ -56,7 +56,7 @@
 // such as a 403, 404 or 409, causes no pause. After the pause, one worker sends one email as a
 // test, and the other workers wait. If this request succeeds, all workers continue. Otherwise, the
 // next pause begins. So at the start of an outage, each request in progress can have an unknown
-// outcome, but later only one request after each pause.
+// outcome. Later, at most one request after each pause can have one.
 //
 // If no request has succeeded for 30 s, for example because the outbox was empty, an outage may have
 // begun in the meantime. Therefore, as after a pause, one worker then sends one email as a test, and

@@ -15,10 +15,10 @@ import (
 // Options configures a [Room]. OnNotice is required. The zero values of the other fields
 // are good defaults.
 type Options struct {
-	// OnNotice is called for each notice, in a transaction of the store, which ctx carries.
-	// If OnNotice returns an error, panics or exits, the transaction is rolled back, and the Room
-	// calls OnNotice again after a pause. Therefore, writes in the transaction happen
-	// exactly once, but other effects can happen again. The pause begins with 2 s and
+	// OnNotice is called for each notice, in a transaction of the store. The context ctx carries
+	// this transaction. If OnNotice returns an error, panics or exits, the transaction is rolled
+	// back, and the Room calls OnNotice again after a pause. Therefore, writes in the transaction
+	// happen exactly once, but other effects can happen again. The pause begins with 2 s and
 	// doubles up to one hour.
 	//
 	// OnNotice must be safe for concurrent use. It must not call the platform, because the

@@ -9,10 +9,11 @@
 //
 // # Tools
 //
-// The file README.md lists the tools, their operations and parameters (specification, "What
-// the service does"). The argument "operation" selects the operation, and can be omitted if
-// the tool has only one. The list operation returns one page, with the total number of
-// items and the number of the next page. A page has 50 items by default and at most 100.
+// The file README.md lists the tools, their operations and parameters. They follow the
+// section "What the service does" of the specification. The argument "operation" selects
+// the operation, and can be omitted if the tool has only one. The list operation returns
+// one page, with the total number of items and the number of the next page. A page has 50
+// items by default and at most 100.
 //
 // Results contain structured content that matches the tool's output schema. For
 // assistants that read only text, results also contain text with one line per item, and

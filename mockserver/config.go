@@ -40,9 +40,9 @@ type Config struct {
 	// response, in real time. The default is 10 s.
 	AttemptTimeout time.Duration
 	// Targets maps hosts to handlers that receive deliveries in process, without a socket.
-	// If the receiver's URL has a port other than the default port of its scheme, the host
-	// must include the port. When an attempt times out or the server is closed, the server
-	// cancels the request's context and does not wait for the handler.
+	// If the URL of a webhook has a port other than the default port of its scheme, the
+	// host in Targets must include the port. When an attempt times out or the server is
+	// closed, the server cancels the request's context and does not wait for the handler.
 	Targets map[string]http.Handler
 	// AllowTargets allows deliveries to public addresses. By default, the server delivers
 	// only to loopback addresses. AllowTargets does not allow private, link-local and

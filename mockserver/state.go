@@ -29,9 +29,10 @@ func (s *Server) Snapshot(w io.Writer) error {
 // them. If the snapshot is invalid, Restore changes nothing and returns an error with the position of
 // the problem.
 //
-// The snapshot also determines the clock. If the clock was running, it gets the same offset from
-// time.Now as in the snapshot. If it was frozen, it gets the time in the snapshot. If the snapshot
-// contains no clock, the clock restarts with the settings in [Config].
+// The snapshot also determines the clock. If the clock in the snapshot was running, the server's
+// clock gets the same offset from time.Now. If it was frozen, the server's clock gets the time in
+// the snapshot. If the snapshot contains no clock, the clock restarts with the settings in
+// [Config].
 func (s *Server) Restore(r io.Reader) error {
 	return prefixed("restore", s.engine.Restore(r))
 }

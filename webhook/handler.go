@@ -25,8 +25,9 @@ type handler struct {
 //
 // If handle returns nil, the event counts as handled. If handle returns an error or
 // panics, the platform retries the delivery. The context of handle is derived from the
-// request's context. The server cancels it when the platform closes the connection
-// after 10 seconds. NewHandler panics if v or handle is nil.
+// request's context. If handle takes longer than 10 seconds, the platform closes the
+// connection, and net/http cancels this context. NewHandler panics if v or handle is
+// nil.
 func NewHandler(v *Verifier, handle func(context.Context, *events.Event) error, opts Options) http.Handler {
 	if handle == nil {
 		panic("webhook: NewHandler needs a function")

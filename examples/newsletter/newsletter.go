@@ -109,11 +109,12 @@ func (s *service) notice(_ context.Context, n mailroom.Notice) error {
 	return nil
 }
 
-// publish sends an issue of the newsletter to all active contacts now, as a campaign, at most
-// once for each name. After it has created a campaign with the name of the issue, it looks for
-// the oldest campaign with this name, and sends only that one. Therefore you can call publish
-// again after an error, and from several processes at the same time. If the oldest campaign
-// has another list or subject than the issue, publish returns an error.
+// publish sends an issue of the newsletter to all active contacts now, as a campaign. It sends
+// at most one campaign with the name of the issue. After it has created a campaign with the
+// name of the issue, it looks for the oldest campaign with this name, and sends only that one.
+// Therefore you can call publish again after an error, and from several processes at the same
+// time. If the oldest campaign has another list or subject than the issue, publish returns an
+// error.
 func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c client.Campaign, err error) {
 	c, err = s.platform.Campaigns.Find(ctx, issue.Name)
 	if errors.Is(err, client.ErrNotFound) {

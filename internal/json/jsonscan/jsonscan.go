@@ -3,7 +3,7 @@
 // A [Cursor] is positioned at the beginning of a value. Each method reads a value of one type
 // and moves the cursor past it. For every type, null becomes the zero value. A caller need not
 // check for errors between reads, because [Cursor.Err] returns the first error. There are two
-// kinds of errors.
+// kinds of errors:
 //
 //   - A value of another type, or a number out of range, becomes the zero value,
 //     and the cursor moves past it. See [Cursor.Mismatch].
