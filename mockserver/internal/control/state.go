@@ -45,7 +45,9 @@ func (c *Control) serveState(w http.ResponseWriter, _ *request) error {
 
 func (c *Control) seed(body io.Reader) error {
 	err := c.Seed(body)
-	c.Changes.Publish(changes.Records, nil) // after an error too, because the earlier records remain
+	if err == nil {
+		c.Changes.Publish(changes.Records, nil)
+	}
 	return err
 }
 

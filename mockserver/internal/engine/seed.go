@@ -149,7 +149,7 @@ func (s *seeder) addContacts(list int64, contacts []seedContact) error {
 		}
 		result, err := s.importContacts(list, body, ids)
 		if err != nil {
-			return at(err, "contacts", from)
+			return at(err, "contacts") // the error names the id
 		}
 		if len(result.Errors) > 0 {
 			first := result.Errors[0]
@@ -171,6 +171,9 @@ func (s *seeder) importContacts(list int64, body any, ids map[string]int64) (api
 
 func (s *seeder) addSuppressed(email string) error {
 	_, err := submit(s, "POST /suppressed-emails", api.SuppressedEmailCreate{Email: email}, platform.Fixed{}, s.Platform.AddSuppressedEmail)
+	if invalid, ok := errors.AsType[*apierror.Error](err); ok {
+		return apierror.Invalid(invalid.Details[0].Msg, "body") // without the field of the request body
+	}
 	return err
 }
 
