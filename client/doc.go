@@ -227,10 +227,11 @@
 // size is 100 unless PerPage is set. With [Prefetch], the client requests pages in advance.
 //
 // The client checks that the list is complete. If the responses contain the total number
-// of items, the iteration ends after as many items. Otherwise, the client requests pages
-// until the platform returns an empty page, repeats an earlier page or refuses the
-// request (see "Pages" in docs/decisions.md). If the list has fewer items than the
-// platform reports, or a page number is wrong, the error is [ErrInvalidResponse].
+// of items, the iteration ends after that number of items. Otherwise, the client
+// requests pages until the platform returns an empty page, repeats an earlier page or
+// refuses the request (see "Pages" in docs/decisions.md). If the list has fewer items
+// than the platform reports, or a page number is wrong, the error is
+// [ErrInvalidResponse].
 //
 // If the platform refuses WithCount or the page size, the iteration continues without it,
 // and the client logs a warning.

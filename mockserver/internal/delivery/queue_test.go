@@ -60,6 +60,12 @@ func TestArchivedOrClosedQueueNeverDue(t *testing.T) {
 	}
 }
 
+func TestPeriod(t *testing.T) {
+	for name, want := range map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour} {
+		assert.Equal(t, want, (&Webhook{Period: name}).period(), name)
+	}
+}
+
 // No time window of one period contains more attempts than the limit.
 func TestRateLimit(t *testing.T) {
 	q := newQueue(Webhook{RateLimit: 2, Period: "second"}, newHistory())

@@ -99,9 +99,10 @@ func (g *targetGuard) rejectReason(host string, addr netip.Addr) string {
 }
 
 // special reports whether an address is shared, reserved or for documentation, or
-// contains an IPv4 address. Package netip has no methods for most such addresses, so
-// special lists their blocks from the IANA special-purpose registries. Every IPv6 address
-// outside 2000::/3 is special too, because only this block contains public addresses.
+// contains an IPv4 address. Package netip has no methods for most such addresses, so this
+// function uses their blocks from the IANA special-purpose registries. It also returns
+// true for every IPv6 address outside 2000::/3, because only this block contains public
+// addresses.
 func special(addr netip.Addr) bool {
 	if addr.Is6() && !netip.MustParsePrefix("2000::/3").Contains(addr) {
 		return true
