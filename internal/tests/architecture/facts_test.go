@@ -58,7 +58,7 @@ var facts = map[string][]place{
 		{"mockserver/internal/delivery/webhookclient.go", `const DefaultTimeout = (\d+) \* time\.Second`},
 		{"mockserver/config.go", `in real time\. The default is (\d+) s`},
 		{"webhook/doc.go", `function has (\d+) seconds`},
-		{"webhook/handler.go", `closes the connection after (\d+) seconds`},
+		{"webhook/handler.go", `longer than (\d+) seconds, the platform closes`},
 		{"docs/decisions.md", `a timeout of (\d+) s\.`},
 		{"docs/production.md", `Respond within (\d+) seconds`},
 	},
