@@ -39,10 +39,10 @@ var (
 
 const maxErrorBody = 4 << 10
 
-// Error describes a failed call to the platform. Every error of a method is or wraps an *Error,
-// which you can get with [errors.As]. There is one exception: [Contacts.Import] can also return
-// another error. An Error does not contain the token, unless you pass the token as an id. Do not
-// change an Error, because several calls may share it.
+// Error describes a failed call to the platform. Every error of a service method is or wraps an
+// *Error, which you can get with [errors.As]. There is one exception: [Contacts.Import] can also
+// return another error. An Error does not contain the token, unless you pass the token as an id.
+// Do not change an Error, because several calls may share it.
 type Error struct {
 	Op         string        // operation, such as "createTemplate"
 	Method     string        // HTTP method

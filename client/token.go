@@ -173,9 +173,10 @@ func (t *tokens) setCurrent(cached *cachedToken) {
 }
 
 // get returns a token, and calls the source if necessary. If the platform has rejected a token,
-// the caller passes this token in the parameter rejected. In this case, get ignores a cached
-// result with this token, and calls the source again. It returns the new result even if it
-// contains the same token. Without a source, get always returns the fixed token.
+// the caller passes this token in the parameter rejected. In this case, get returns the result
+// of a call to the source that followed the call with the rejected token, even if both results
+// contain the same token. If there is no such result yet, get calls the source. Without a
+// source, get always returns the fixed token.
 func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, error) {
 	for {
 		cached := t.current.Load()

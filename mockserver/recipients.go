@@ -22,8 +22,8 @@ const (
 // Bounce simulates a bounce of a message and fires Email.Bounced. Every bounce increases
 // the contact's bounce count, and a hard bounce also sets the contact's status to
 // bounced. The parameter diagnostic is the response of the receiving server. If it is
-// "", Bounce uses a typical response for the category. Bounce returns an error if the
-// message does not exist or was not sent.
+// empty or omitted, Bounce uses a typical response for the category. Bounce returns an
+// error if the message does not exist or was not sent.
 func (s *Server) Bounce(messageID string, category events.BounceCategory, diagnostic ...string) error {
 	return prefixed("bounce", s.engine.Platform.Bounce(messageID, category, diagnostic...))
 }
@@ -48,7 +48,7 @@ func (s *Server) Click(messageID, url string) error {
 
 // Unsubscribe simulates that the recipient unsubscribes from the list of the message. It
 // fires Contact.Removed and Contact.Unsubscribed and, for a message from the Email API,
-// Email.Unsubscribed. If the message belongs to no contact on a list, Unsubscribe
+// Email.Unsubscribed. If the message was not sent to a contact on a list, Unsubscribe
 // returns an error. Repeated calls have no effect.
 func (s *Server) Unsubscribe(messageID string) error {
 	return prefixed("unsubscribe", s.engine.Platform.Unsubscribe(messageID))

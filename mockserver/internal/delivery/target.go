@@ -117,7 +117,7 @@ func special(addr netip.Addr) bool {
 
 // Metadata reports whether addr is a cloud metadata address, or an IPv6 address that maps
 // to such an address. Deliveries to metadata addresses are never allowed, because these
-// addresses serve credentials. Most of these addresses are link-local. Other link-local
+// addresses serve credentials. Some of these addresses are link-local. Other link-local
 // addresses can be allowed, because some container engines use them for the host.
 func Metadata(addr netip.Addr) bool {
 	if addr.Is4() {
