@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ErrInFlight means that another call to [Once.Do] is handling the same event.
+// ErrInFlight means that another call to Do is handling the same event.
 var ErrInFlight = errors.New("webhook: event already being handled")
 
 // Once is a deduplication store: it records the handled events, because a duplicate may

@@ -1,5 +1,5 @@
-// The site consists of the Markdown files of the repository, which people also read without it. Links to other files
-// lead to the repository.
+// The site consists of the Markdown files of the repository, which people also read without it, and of the comments of
+// the Go packages, which site/packages writes to site/go. Links to other files lead to the repository.
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -65,6 +65,10 @@ const sidebar = [
       page('CHANGELOG.md', 'Changelog'),
     ],
   },
+  {
+    text: 'Go packages',
+    items: markdownFiles('site/go').map(file => page(file, address(file).slice('go/'.length, -1) || 'emailplatform')),
+  },
   { text: 'Contribute', items: [page('CONTRIBUTING.md', 'Contributing'), page('ARCHITECTURE.md', 'Architecture')] },
 ];
 const pages = sidebar.flatMap(section => section.items.map(item => item.file));
@@ -73,14 +77,17 @@ function page(file, text) {
   return { text, file, link: '/' + address(file) };
 }
 
+function markdownFiles(directory) {
+  return fs
+    .readdirSync(path.join(root, directory), { recursive: true })
+    .map(name => path.posix.join(directory, name.replaceAll(path.sep, '/')))
+    .filter(name => name.endsWith('.md') && !/(^|\/)(node_modules|dist|\.[a-z]+)\//.test(name))
+    .sort();
+}
+
 // checkSections fails if a Markdown file of the repository is not in a section.
 function checkSections() {
-  const missing = fs
-    .readdirSync(root, { recursive: true })
-    .map(name => name.replaceAll(path.sep, '/'))
-    .filter(
-      name => name.endsWith('.md') && !/(^|\/)(node_modules|dist|\.[a-z]+)\//.test(name) && !pages.includes(name),
-    );
+  const missing = markdownFiles('.').filter(file => !pages.includes(file));
   if (missing.length > 0) {
     throw new Error(`site/.vitepress/config.mjs: not in a section of the sidebar: ${missing.join(', ')}`);
   }
@@ -88,7 +95,7 @@ function checkSections() {
 
 // address returns the path of a page without its extension.
 function address(file) {
-  return file === 'README.md' ? '' : file.replace(/(README)?\.md$/, '');
+  return file === 'README.md' ? '' : file.replace(/^site\//, '').replace(/(README)?\.md$/, '');
 }
 
 // slugify returns the anchor that GitHub gives to a heading.
@@ -118,8 +125,17 @@ function markdown(md) {
   const render = md.render.bind(md);
   md.render = (source, env) => {
     md.normalizeLink = url => normal(resolve(url, env.relativePath));
-    return render(source, env);
+    return render(env.relativePath.startsWith('go/') ? comments(source) : source, env);
   };
+}
+
+// comments adapts a page of a Go package. VitePress scrolls only to ids, and its search takes a heading until the first
+// link. gomarkdoc leaves brackets around most names of other packages.
+function comments(source) {
+  return source
+    .replaceAll('<a name="', '<a id="')
+    .replaceAll(/^(#.*)\[(\w+)\]\(<.*>\)/gm, '$1$2')
+    .replaceAll(/\\\[(\w+\.[\w.]+)\\\]/g, '$1');
 }
 
 const sourceOf = name => name.replace(/(^|\/)index\.md$/, '$1README.md');
@@ -139,8 +155,9 @@ function resolve(url, from) {
   if (isPicture(file)) {
     return url;
   }
-  const readme = path.posix.join(file, 'README.md');
-  const own = [file, readme].find(name => pages.includes(name));
+  const own = [file, file + '/README.md', `site/go/${file.replace(/\/doc\.go$/, '')}/README.md`].find(name =>
+    pages.includes(name),
+  );
   return (own === undefined ? repository + file : '/' + address(own)) + (anchor === undefined ? '' : '#' + anchor);
 }
 
@@ -164,7 +181,7 @@ export default defineConfig({
   outDir: 'dist',
   cacheDir: 'node_modules/.vitepress',
   cleanUrls: true,
-  rewrites: name => name.replace(/README\.md$/, 'index.md'),
+  rewrites: name => name.replace(/^site\//, '').replace(/README\.md$/, 'index.md'),
   markdown: { config: markdown, attrs: { disable: true }, anchor: { slugify }, headers: { slugify } },
   vite: {
     // The pages are outside of this folder, so Vite would not find the module.
@@ -191,7 +208,7 @@ export default defineConfig({
             boostDocument: id =>
               /how-do-i#/.test(id)
                 ? 2
-                : /(ARCHITECTURE|CONTRIBUTING|CHANGELOG|specification|decisions)#/.test(id)
+                : /(^\/go\/|(ARCHITECTURE|CONTRIBUTING|CHANGELOG|specification|decisions)#)/.test(id)
                   ? 0.5
                   : 1,
           },

@@ -10,7 +10,7 @@ const base = process.env.SITE_BASE ?? '/';
 // Links between pages, and their anchors, as a browser resolves them.
 test('links', () => {
   const pages = fs.readdirSync(dist, { recursive: true }).filter(name => name.endsWith('.html'));
-  assert.ok(pages.length > 20, `found ${pages.length} pages, which are too few`);
+  assert.ok(pages.length > 40, `found ${pages.length} pages, which are too few`);
   const text = new Map(
     pages.map(name => [base + name.replaceAll(path.sep, '/'), fs.readFileSync(path.join(dist, name), 'utf8')]),
   );

@@ -34,6 +34,7 @@ func TestSite(t *testing.T) {
 		{"reply-to", "/docs/how-do-i#set-reply-to-or-other-headers"},
 		{"503 to every delivery", "/docs/production#503-to-every-delivery"},
 		{"how do I retry a failing webhook delivery", "/docs/production#webhook-retry-schedule"},
+		{"WithMaxAttempts", "/go/client/#func-withmaxattempts"},
 		{"empty folder tutorial", "/docs/tutorial#from-an-empty-folder-to-a-tested-shop"},
 	} {
 		p.until(`document.querySelector('#localsearch-input') || document.querySelector('.DocSearch-Button').click()`)
