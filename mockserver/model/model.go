@@ -166,7 +166,7 @@ type Attempt struct {
 // Sample is an example of an event, from the OpenAPI document, with a new id and
 // the current time.
 type Sample struct {
-	Event   events.Name     `json:"event" doc:"the name of the event, such as Email.Bounced"`
+	Event   events.Name     `json:"event" doc:"the name of the event"`
 	Variant string          `json:"variant" doc:"the variant, such as campaign or email_api; default means that the event has only one variant"`
 	Summary string          `json:"summary" doc:"a summary of the sample"`
 	Body    json.RawMessage `json:"body" doc:"the body of the event, with a new id and the current time"`
@@ -204,9 +204,9 @@ type Fault struct {
 	WebhookID string      `json:"webhook_id,omitzero" min:"1" doc:"the id of the webhook that receives the deliveries"`
 
 	Nth   int `json:"nth,omitzero" min:"1" max:"2147483647" doc:"applies the rule only to the match with this number; 1 is the first match"`
-	Every int `json:"every,omitzero" min:"1" max:"2147483647" doc:"applies the rule to every nth match; 3 means every third match"`
+	Every int `json:"every,omitzero" min:"1" max:"2147483647" doc:"applies the rule to every nth match"`
 	// With the same seed and order of requests, the rule applies to the same matches.
-	Probability float64 `json:"probability,omitzero" above:"0" max:"1" doc:"the probability that the rule applies to a match; 1 means all matches"`
+	Probability float64 `json:"probability,omitzero" above:"0" max:"1" doc:"the probability that the rule applies to a match"`
 	Times       int     `json:"times,omitzero" min:"0" max:"2147483647" doc:"how often the rule applies at most; 0 means no limit"`
 
 	Action          FaultAction   `json:"action" doc:"the effect of the rule"`
@@ -217,7 +217,7 @@ type Fault struct {
 	// The default is the error format of the API, or an HTML page for FaultNotJSON.
 	Body     string `json:"body,omitzero" doc:"the body of the response, sent unchanged; for internal_error, the end of the error message"`
 	Location string `json:"location,omitzero" pattern:"line" doc:"the target of a redirect; the default is a host that does not exist"`
-	Size     int64  `json:"size,omitzero" min:"0" max:"1073741824" doc:"the size of an oversize body in bytes, up to 1 GiB; 0 means 64 MiB"`
+	Size     int64  `json:"size,omitzero" min:"0" max:"1073741824" doc:"the size of an oversize body in bytes; 0 means 64 MiB"`
 }
 
 // FaultAction is the action of a fault rule. If the rule has Event or WebhookID, the

@@ -593,7 +593,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A message as an `.eml` file, which mail programs can open. The file contains only ASCII characters, except in addresses. If the message has text and HTML, the file contains both as MIME alternatives. */
+        /** A message as an `.eml` file, which mail programs can open. */
         get: operations["getOutboxIdEml"];
         put?: never;
         post?: never;
@@ -712,7 +712,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counts of all records, activity per minute of the virtual clock, and pending work with the reasons for waiting. The response time does not depend on the number of messages. */
+        /** Counts of all records, activity per minute of the virtual clock, and pending work with the reasons for waiting. */
         get: operations["getOverview"];
         put?: never;
         post?: never;
@@ -833,7 +833,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Adds the records in one or more seed objects, and fires no events. The body contains the objects in sequence, without an array: - The records have the format of request bodies in the API. They can also contain values that the platform normally chooses, such as ids, statuses and secrets. - Ids must be unique across all resources. - At the first error, the route stops and keeps the records that it has already added. */
+        /** Adds the records in one or more seed objects, and fires no events. The body contains the objects in sequence, without an array: - The records have the format of request bodies in the API. They can also contain values that the platform normally chooses, such as ids, statuses and secrets. - Ids must be unique across all resources. By default, the mock server assigns an id. - At the first error, the route stops and keeps the records that it has already added. */
         post: operations["postSeed"];
         delete?: never;
         options?: never;
@@ -848,7 +848,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The snapshot does not contain fault rules or the request log. Other requests continue during the snapshot. */
+        /** A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The snapshot does not contain fault rules or the request log. */
         get: operations["getState"];
         /** Restores a snapshot or a `-state` file, which have the same format. An invalid snapshot, for example with an unknown field, changes nothing. Restoring does not change fault rules, tokens or the request log. */
         put: operations["putState"];
@@ -884,7 +884,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rendered HTML of a template. A Content-Security-Policy header blocks scripts and remote content. */
+        /** The rendered HTML of a template. */
         get: operations["getTemplatesIdHtml"];
         put?: never;
         post?: never;
@@ -1177,7 +1177,7 @@ export interface components {
              * @enum {string}
              */
             event?: "Contact.Added" | "Contact.Unsubscribed" | "Email.Opened" | "Email.Clicked" | "Email.Bounced" | "Campaign.Sent" | "Campaign.Scheduled" | "Email.ReportedAsSpam" | "Email.Unsubscribed" | "Email.GlobalUnsubscribed" | "Email.Rejected" | "Email.Error" | "Contact.Removed" | "SuppressedEmail.Added" | "*";
-            /** @description applies the rule to every nth match; 3 means every third match */
+            /** @description applies the rule to every nth match */
             every?: number;
             /** @description the target of a redirect; the default is a host that does not exist */
             location?: string;
@@ -1195,11 +1195,11 @@ export interface components {
             operation?: "acceptListPolicy" | "activateWorkflow" | "addSuppressedEmail" | "archiveWebhook" | "createCampaign" | "createContact" | "createList" | "createTemplate" | "createWebhook" | "createWorkflow" | "deactivateWorkflow" | "deleteContact" | "deleteTemplate" | "getCampaign" | "getContact" | "getEmail" | "getList" | "getTemplate" | "getWebhook" | "getWorkflow" | "importContacts" | "listCampaigns" | "listContacts" | "listLists" | "listSuppressedEmails" | "listTags" | "listTemplates" | "listWebhooks" | "listWorkflows" | "removeSuppressedEmail" | "renderTemplate" | "scheduleCampaign" | "sendTransactionalEmail" | "submitEmail" | "tagContacts" | "unarchiveWebhook" | "unsubscribeContact" | "updateCampaign" | "updateContact" | "updateTemplate";
             /** @description the path of the requests, such as /lists/{id}/contacts; * or a name in braces matches any segment */
             path?: string;
-            /** @description the probability that the rule applies to a match; 1 means all matches */
+            /** @description the probability that the rule applies to a match */
             probability?: number;
             /** @description the Retry-After header of the response, sent unchanged */
             retry_after?: string;
-            /** @description the size of an oversize body in bytes, up to 1 GiB; 0 means 64 MiB */
+            /** @description the size of an oversize body in bytes; 0 means 64 MiB */
             size?: number;
             /** @description the HTTP status of the response; the default depends on the action */
             status?: number;
@@ -1228,7 +1228,7 @@ export interface components {
             enabled: boolean;
             /** @description the event name of the deliveries; * matches all events */
             event?: string;
-            /** @description applies the rule to every nth match; 3 means every third match */
+            /** @description applies the rule to every nth match */
             every?: number;
             /** @description the id of the rule */
             id: string;
@@ -1244,11 +1244,11 @@ export interface components {
             operation?: string;
             /** @description the path of the requests, such as /lists/{id}/contacts; * or a name in braces matches any segment */
             path?: string;
-            /** @description the probability that the rule applies to a match; 1 means all matches */
+            /** @description the probability that the rule applies to a match */
             probability?: number;
             /** @description the Retry-After header of the response, sent unchanged */
             retry_after?: string;
-            /** @description the size of an oversize body in bytes, up to 1 GiB; 0 means 64 MiB */
+            /** @description the size of an oversize body in bytes; 0 means 64 MiB */
             size?: number;
             /** @description the HTTP status of the response; the default depends on the action */
             status?: number;
@@ -1481,7 +1481,7 @@ export interface components {
         Sample: {
             /** @description the body of the event, with a new id and the current time */
             body: unknown;
-            /** @description the name of the event, such as Email.Bounced */
+            /** @description the name of the event */
             event: string;
             /** @description a summary of the sample */
             summary: string;
@@ -2103,11 +2103,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the offset of the virtual clock from real time, in milliseconds */
+                        /** @description the offset of the virtual clock from real time */
                         ahead_ms: number;
                         /** @description whether the clock is frozen */
                         frozen: boolean;
-                        /** @description the next scheduled work; null if no work is scheduled */
+                        /** @description the next scheduled work */
                         next: {
                             /**
                              * Format: date-time
@@ -2166,11 +2166,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the offset of the virtual clock from real time, in milliseconds */
+                        /** @description the offset of the virtual clock from real time */
                         ahead_ms: number;
                         /** @description whether the clock is frozen */
                         frozen: boolean;
-                        /** @description the next scheduled work; null if no work is scheduled */
+                        /** @description the next scheduled work */
                         next: {
                             /**
                              * Format: date-time
@@ -2214,7 +2214,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description the duration in milliseconds, up to 200 years; required unless a new time is set */
+                    /** @description the duration, up to 200 years; required unless a new time is set */
                     duration_ms?: number;
                     /** @description a time in RFC 3339 format that is not in the past, or "next"; required unless duration_ms is set */
                     to?: string;
@@ -2229,11 +2229,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the offset of the virtual clock from real time, in milliseconds */
+                        /** @description the offset of the virtual clock from real time */
                         ahead_ms: number;
                         /** @description whether the clock is frozen */
                         frozen: boolean;
-                        /** @description the next scheduled work; null if no work is scheduled */
+                        /** @description the next scheduled work */
                         next: {
                             /**
                              * Format: date-time
@@ -2646,7 +2646,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the targets, fields and effects of the actions */
+                        /** @description the details of the actions */
                         action_details: {
                             /**
                              * @description the action
@@ -3693,7 +3693,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the problems; empty if no problem was found */
+                        /** @description the problems */
                         findings: {
                             /** @description the name of the check: empty_tag, block_tag, dead_link, dead_image, line_break, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported */
                             check: string;
@@ -4141,7 +4141,7 @@ export interface operations {
                              */
                             minute: string;
                         }[];
-                        /** @description the next scheduled work; null if no work is scheduled */
+                        /** @description the next scheduled work */
                         next: {
                             /**
                              * Format: date-time
@@ -4368,7 +4368,7 @@ export interface operations {
     postReset: {
         parameters: {
             query?: {
-                /** @description the account; the default is all accounts */
+                /** @description the account to delete or reset; by default all accounts */
                 account_id?: number;
             };
             header?: never;
@@ -4572,7 +4572,7 @@ export interface operations {
     deleteState: {
         parameters: {
             query?: {
-                /** @description the account; the default is all accounts */
+                /** @description the account to delete or reset; by default all accounts */
                 account_id?: number;
             };
             header?: never;
@@ -4775,7 +4775,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the reason why the signature is invalid, in one line; empty if the signature is valid */
+                        /** @description the reason in one line; empty if the signature is valid */
                         reason: string;
                         /** @description whether the signature is valid */
                         valid: boolean;
@@ -4798,7 +4798,7 @@ export interface operations {
             query?: {
                 /** @description whether to wait for retries and rate limits too */
                 drain?: "true" | "false";
-                /** @description the timeout in milliseconds */
+                /** @description the timeout */
                 timeout_ms?: number;
             };
             header?: never;

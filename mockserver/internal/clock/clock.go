@@ -295,9 +295,9 @@ func (c *Clock) restoreLocked(s *State) {
 // View is the JSON form of a clock and its next scheduled work.
 type View struct {
 	Now     time.Time `json:"now" doc:"the time of the virtual clock"`
-	AheadMS int64     `json:"ahead_ms" doc:"the offset of the virtual clock from real time, in milliseconds"`
+	AheadMS int64     `json:"ahead_ms" doc:"the offset of the virtual clock from real time"`
 	Frozen  bool      `json:"frozen" doc:"whether the clock is frozen"`
-	Next    *Due      `json:"next" doc:"the next scheduled work; null if no work is scheduled"`
+	Next    *Due      `json:"next" doc:"the next scheduled work"`
 }
 
 // Due describes the next scheduled work.

@@ -29,7 +29,7 @@ type faultPlan struct {
 	Seed       uint64                  `json:"seed" doc:"the seed for random faults"`
 	Data       []fault.RuleJSON        `json:"data" doc:"the rules, in the order of evaluation"`
 	Actions    []model.FaultAction     `json:"actions" doc:"the valid actions"`
-	Details    []fault.Action          `json:"action_details" doc:"the targets, fields and effects of the actions"`
+	Details    []fault.Action          `json:"action_details" doc:"the details of the actions"`
 	Operations []contract.OperationRef `json:"operations" doc:"the valid operations"`
 }
 

@@ -122,7 +122,7 @@ type signatureBody struct {
 
 type signatureVerdict struct {
 	Valid  bool   `json:"valid" doc:"whether the signature is valid"`
-	Reason string `json:"reason" doc:"the reason why the signature is invalid, in one line; empty if the signature is valid"`
+	Reason string `json:"reason" doc:"the reason in one line; empty if the signature is valid"`
 }
 
 func verify(_ *request, in signatureBody) (signatureVerdict, error) {

@@ -296,18 +296,26 @@ func fieldsTable(out *bytes.Buffer, s *contract.Schema) {
 	}
 }
 
-// brief returns a description for a table: without the article at its beginning, and empty if the name of the field shows it.
+// brief returns a description for a table: without the article at its beginning, and empty if the name of the field shows
+// it.
 func brief(doc, name string) string {
-	doc = strings.TrimPrefix(doc, "the ")
+	doc = strings.TrimSuffix(strings.TrimPrefix(doc, "the "), "; by default the mock server assigns an id") // as manual.tmpl says
 	shown := append(strings.Split(name, "_"), obvious...)
-	if !slices.ContainsFunc(strings.Fields(doc), func(word string) bool { return !slices.Contains(shown, word) }) {
+	words := strings.FieldsFunc(doc, func(r rune) bool { return strings.ContainsRune(" -,;", r) })
+	if !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(shown, word) }) {
 		return ""
 	}
 	return doc
 }
 
 // obvious lists words that explain no field.
-var obvious = strings.Fields("of the that owns sent attempt campaign campaigns contact contacts deliveries delivery event events list lists message messages request requests rule template webhook workflow workflows")
+var obvious = strings.Fields(`
+	a access accounts address addresses all attempt attribute by campaign campaigns clock contact contacts create default
+	deliveries delivery email event events faults for format header HTTP http if in is list lists message messages name
+	names not number of omitted on or owns problems random recipient related request requests revoke rule sample samples
+	scheduled send sender sender's sent state states status statuses summary target template that the timeout to token
+	type types URL user valid value values virtual webhook whether work workflow workflows
+`)
 
 // plural changes the type of list items to its plural form.
 var plural = strings.NewReplacer("string, not empty", "strings, each not empty", "string with", "strings, each with", "string", "strings", "integer", "integers", "object", "objects")

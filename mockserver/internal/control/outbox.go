@@ -311,7 +311,7 @@ func writeEML(w http.ResponseWriter, _ *request, m *platform.MessageDetails) {
 }
 
 type findings struct {
-	Findings []model.Finding `json:"findings" doc:"the problems; empty if no problem was found"`
+	Findings []model.Finding `json:"findings" doc:"the problems"`
 }
 
 func (c *Control) checks(id string) (findings, error) {

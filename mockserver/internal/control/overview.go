@@ -28,7 +28,7 @@ type overview struct {
 	Failed     int64                  `json:"failed" doc:"the number of failed attempts"`
 	Minutes    []activity.Minute      `json:"minutes" doc:"counts for each minute with activity, oldest first"`
 	Waiting    []activity.Waiting     `json:"waiting" doc:"at most 100 items of pending work, sorted by time; items without a time are last"`
-	Next       *clock.Due             `json:"next" doc:"the next scheduled work; null if no work is scheduled"`
+	Next       *clock.Due             `json:"next" doc:"the next scheduled work"`
 }
 
 type deliveryCounts struct {

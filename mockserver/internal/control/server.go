@@ -19,7 +19,7 @@ func (c *Control) serverRoutes() []route {
 		handle("GET info", noInput(c.info)),
 		handle("POST wait", optional(jsonBody(c.wait)),
 			choice("drain", "whether to wait for retries and rate limits too", "true", "false"),
-			number("timeout_ms", "the timeout in milliseconds", 1, maxWait, "10000")),
+			number("timeout_ms", "the timeout", 1, maxWait, "10000")),
 		handle("POST tokens/revoke", jsonBody(c.revokeToken)),
 		handle("* accounts/{account_id}/api/{path...}", handler{proxy: true, media: "application/json", serve: c.serveAsAccount},
 			idOf("user_id", "the id of the user; by default the first user with write access")),

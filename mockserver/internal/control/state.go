@@ -19,7 +19,7 @@ import (
 const maxState = 1 << 30
 
 func (c *Control) stateRoutes() []route {
-	account := ofAccount("the account; the default is all accounts")
+	account := ofAccount("the account to delete or reset; by default all accounts")
 	return []route{
 		handle("GET state", handler{response: platform.StateType(), serve: c.serveState}),
 		handle("PUT state", upload(stateSchema, c.Restore)),
@@ -117,7 +117,7 @@ func parseTime(text, field string) (time.Time, error) {
 }
 
 type advanceBody struct {
-	Duration *int64 `json:"duration_ms,omitempty" doc:"the duration in milliseconds, up to 200 years; required unless a new time is set"`
+	Duration *int64 `json:"duration_ms,omitempty" doc:"the duration, up to 200 years; required unless a new time is set"`
 	To       string `json:"to,omitempty" doc:"a time in RFC 3339 format that is not in the past, or \"next\"; required unless duration_ms is set"`
 }
 
