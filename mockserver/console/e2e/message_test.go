@@ -170,14 +170,14 @@ func TestRightToLeft(t *testing.T) {
 	list := f.list("קוראים!", reader("grace@example.org", "גרייס!", "מנוי!"))
 	f.template("ברוכים הבאים!", "<p>x</p>", "x")
 	draft := f.draft(list.ID, "מבצע!", client.MessageContent{Subject: "מבצע היום!", HTML: "<p>x</p>"})
-	for _, text := range []struct{ hash, selector string }{
-		{"#/lists", ".cards .line strong"},
-		{"#/templates", ".rows strong"},
-		{"#/campaigns", ".rows strong, .rows bdi"},
-		{fmt.Sprintf("#/campaigns/%d", draft.ID), ".detail .who bdi, .detail a bdi"},
-		{fmt.Sprintf("#/contacts/%d", list.ID), ".rows bdi"},
+	for _, texts := range []struct{ hash, selector, want string }{
+		{"#/lists", ".cards .line strong", "rtl"},
+		{"#/templates", ".rows strong", "rtl"},
+		{"#/campaigns", ".rows strong, .rows bdi", "rtl rtl"},
+		{fmt.Sprintf("#/campaigns/%d", draft.ID), ".detail h2, .detail bdi", "rtl rtl rtl rtl"}, // name, subject, list and its sentence
+		{fmt.Sprintf("#/contacts/%d", list.ID), ".rows bdi", "rtl rtl"},
 	} {
-		p.goTo(text.hash).until(directions(text.selector) + `.match(/^rtl( rtl)*$/)`)
+		p.goTo(texts.hash).until(directions(texts.selector) + fmt.Sprintf(" === %q", texts.want))
 	}
 }
 

@@ -249,7 +249,10 @@ function Reach({ list }) {
     l &&
     p(
       { class: 'lead' },
-      `${counted(l.contacts.active, 'active contact')} of ${l.name} will get it, except suppressed addresses.`,
+      counted(l.contacts.active, 'active contact'),
+      ' of ',
+      bdi(seen(l.name)),
+      ' will get it, except suppressed addresses.',
     )
   );
 }

@@ -290,7 +290,7 @@ function Opened({ list, id }) {
         { class: 'meta' },
         statusChip(c),
         name(c),
-        span(`list ${list.name}`),
+        span('list ', bdi(seen(list.name))),
         idOf(String(c.id), 'Copy contact id', `contact ${c.id}`),
       ),
       h(

@@ -3530,7 +3530,10 @@ function Reach({ list }) {
   const l = data?.data.find((found3) => found3.id === String(list));
   return l && p5(
     { class: "lead" },
-    `${counted(l.contacts.active, "active contact")} of ${l.name} will get it, except suppressed addresses.`
+    counted(l.contacts.active, "active contact"),
+    " of ",
+    bdi2(seen(l.name)),
+    " will get it, except suppressed addresses."
   );
 }
 function Content({ id, tab }) {
@@ -4095,7 +4098,7 @@ function Opened3({ list, id }) {
         { class: "meta" },
         statusChip2(c),
         name2(c),
-        span13(`list ${list.name}`),
+        span13("list ", bdi3(seen(list.name))),
         idOf(String(c.id), "Copy contact id", `contact ${c.id}`)
       ),
       createElement(
