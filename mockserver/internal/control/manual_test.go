@@ -162,13 +162,13 @@ func (rt route) tables(out *bytes.Buffer, seen map[string]string) {
 	if body := rt.body(); body != nil && body.Name != "" {
 		fmt.Fprintf(out, "\nRequest: %s.\n", describe(body))
 	} else if body != nil && len(body.Properties) > 0 {
-		rt.request(out, seen, body)
+		rt.table(out, seen, "Request:", body)
 	}
 	if response != nil && response.Name == "" && len(response.Properties) > 0 && !isList(response) {
 		if body := rt.body(); body != nil && fieldsText(body) == fieldsText(response) {
 			out.WriteString("\nResponse: the same as the request.\n")
 		} else {
-			rt.writeOnce(out, seen, "Response:", "\nResponse:\n\n"+fieldsText(response))
+			rt.table(out, seen, "Response:", response)
 		}
 	} else if text := fmt.Sprintf("\nResponse: %s.\n", rt.describeResponse()); strings.Contains(text, "{") {
 		rt.writeOnce(out, seen, "Response:", text)
@@ -180,22 +180,25 @@ func (rt route) tables(out *bytes.Buffer, seen map[string]string) {
 	}
 }
 
-// request writes the table of a body, or a link to an earlier request that has the same fields and more.
-func (rt route) request(out *bytes.Buffer, seen map[string]string, body *contract.Schema) {
+// table writes the table of a body, or a link to an earlier body that has the same fields and more.
+func (rt route) table(out *bytes.Buffer, seen map[string]string, title string, body *contract.Schema) {
 	rows := strings.Split(strings.TrimSpace(fieldsText(body)), "\n")[2:]
-	earlier := seen[rows[0]]
+	earlier := seen[title+rows[0]]
 	for _, row := range rows {
-		if seen[row] != earlier {
+		if seen[title+row] != earlier {
 			earlier = ""
 		}
-		seen[row] = cmp.Or(seen[row], rt.name())
+		seen[title+row] = cmp.Or(seen[title+row], rt.name())
 	}
-	if earlier == "" {
-		rt.writeOnce(out, seen, "Request:", "\nRequest:\n\n"+fieldsText(body))
+	if text := "\n" + title + "\n\n" + fieldsText(body); earlier == "" || seen[title+text] != "" {
+		rt.writeOnce(out, seen, title, text)
 		return
 	}
-	names := "`" + strings.Join(fieldNames(body), "` and `") + "`"
-	fmt.Fprintf(out, "\nRequest: %s, as in [`%s`](#%s).\n", names, earlier, anchor(earlier))
+	names := "`" + strings.Join(fieldNames(body), "`, `") + "`"
+	if last := strings.LastIndex(names, ", "); last > 0 {
+		names = names[:last] + " and" + names[last+1:]
+	}
+	fmt.Fprintf(out, "\n%s %s, as in [`%s`](#%s).\n", title, names, earlier, anchor(earlier))
 }
 
 // parameters writes the table of the parameters, or a link to the list that has the same parameters except search.
@@ -296,25 +299,27 @@ func fieldsTable(out *bytes.Buffer, s *contract.Schema) {
 	}
 }
 
-// brief returns a description for a table: without the article at its beginning, and empty if the name of the field shows
-// it.
+// brief returns a description for a table, without the article at its beginning, and without a clause at its beginning
+// that the name of the field shows.
 func brief(doc, name string) string {
-	doc = strings.TrimSuffix(strings.TrimPrefix(doc, "the "), "; by default the mock server assigns an id") // as manual.tmpl says
+	doc = strings.TrimSuffix(doc, "; by default the mock server assigns an id") // as manual.tmpl says
 	shown := append(strings.Split(name, "_"), obvious...)
-	words := strings.FieldsFunc(doc, func(r rune) bool { return strings.ContainsRune(" -,;", r) })
+	first, rest, _ := strings.Cut(doc, "; ")
+	words := strings.FieldsFunc(first, func(r rune) bool { return strings.ContainsRune(" -,", r) })
 	if !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(shown, word) }) {
-		return ""
+		return rest
 	}
-	return doc
+	return strings.TrimPrefix(doc, "the ")
 }
 
 // obvious lists words that explain no field.
 var obvious = strings.Fields(`
-	a access accounts address addresses all attempt attribute by campaign campaigns clock contact contacts create default
-	deliveries delivery email event events faults for format header HTTP http if in is list lists message messages name
-	names not number of omitted on or owns problems random recipient related request requests revoke rule sample samples
-	scheduled send sender sender's sent state states status statuses summary target template that the timeout to token
-	type types URL user valid value values virtual webhook whether work workflow workflows
+	a access accounts address addresses all attempt attribute bounce by campaign campaigns clock contact contacts create
+	default deliveries delivery email event events faults for format header http HTTP if in is link list lists message
+	messages name names not number of omitted on operationId or owns problems random recipient records redirect related
+	request requests response revoke rule sample samples scheduled send sender sender's sending sent signatures signing
+	state states status statuses summary target template that the timeout to token type types URL user valid value values
+	virtual wait webhook whether work workflow workflows
 `)
 
 // plural changes the type of list items to its plural form.
