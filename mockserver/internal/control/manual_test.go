@@ -78,7 +78,7 @@ func complete(routes map[string]route) string {
 	}
 	out.WriteString("\n## Objects\n")
 	for _, name := range slices.Sorted(maps.Keys(objects)) {
-		if wholes[name] != "" {
+		if wholes[name] != "" || name == state {
 			continue
 		}
 		fmt.Fprintf(out, "\n### %s\n\n", name)
@@ -121,6 +121,9 @@ var longList = regexp.MustCompile("(?:`[A-Za-z_.]+` ){6,}`[A-Za-z_.]+`")
 var wholes = map[string]string{
 	"MessageSummary": "Message", "DeliverySummary": "Delivery", "EventSummary": "Event", "RequestSummary": "Request", "Fault": "FaultRule",
 }
+
+// state is the name of a type without a table, because most of its records are internal.
+const state = "State"
 
 // merged returns the fields of both types, and writes the differences. The types of the fields may be narrower in the
 // part.
@@ -314,12 +317,13 @@ func brief(doc, name string) string {
 
 // obvious lists words that explain no field.
 var obvious = strings.Fields(`
-	a access accounts address addresses all attempt attribute bounce by campaign campaigns clock contact contacts create
-	default deliveries delivery email event events faults for format header http HTTP if in is link list lists message
-	messages name names not number of omitted on operationId or owns problems random recipient records redirect related
-	request requests response revoke rule sample samples scheduled send sender sender's sending sent signatures signing
-	state states status statuses summary target template that the timeout to token type types URL user valid value values
-	virtual wait webhook whether work workflow workflows
+	a access account accounts add address addresses algorithm all attempt attribute bounce by campaign campaigns clock
+	contact contacts control create default deliveries delivery effect email emails event events faults for format header
+	HTML HTTP http if in is limit link links list lists lookup matching maximum message messages name names not number of
+	omitted on operationId or owns part plain problems random rate recipient records redirect related request requests
+	require response revoke routes rule sample samples scheduled send sender sender's sending sent signatures signing
+	state states status statuses summary target template that the time timeout to token tokens type types URL user valid
+	value values virtual wait webhook whether work workflow workflows
 `)
 
 // plural changes the type of list items to its plural form.
@@ -333,6 +337,8 @@ func describe(s *contract.Schema) string {
 	}
 	limits := limitsOf(s)
 	switch {
+	case s.Name == state:
+		return "JSON"
 	case s.Name != "":
 		return fmt.Sprintf("[%s](#%s)", s.Name, strings.ToLower(cmp.Or(wholes[s.Name], s.Name)))
 	case s.Enum != nil:
@@ -418,10 +424,10 @@ func TestFieldsAreDescribed(t *testing.T) {
 		}
 	}
 	for _, rt := range declared() {
-		if body := rt.body(); body != nil && body.Name != "State" { // its records are internal or part of the API
+		if body := rt.body(); body != nil && body.Name != state { // its records are internal or part of the API
 			check(rt.name()+" request", body)
 		}
-		if response := rt.response(); response != nil && response.Name != "State" {
+		if response := rt.response(); response != nil && response.Name != state {
 			check(rt.name()+" response", response)
 		}
 	}
