@@ -31,7 +31,7 @@ func TestSite(t *testing.T) {
 	p.do(chromedp.EmulateViewport(desktop.width, 800), chromedp.Navigate(server.URL+"/"+newest))
 
 	for _, search := range []struct{ words, page string }{
-		{"reply-to", "/docs/how-do-i#set-reply-to-or-other-headers"},
+		{"reply-to", "/docs/how-do-i#set-reply-to-message-id-or-other-headers-threads"},
 		{"503 to every delivery", "/docs/production#503-to-every-delivery"},
 		{"how do I retry a failing webhook delivery", "/docs/production#webhook-retry-schedule"},
 		{"WithMaxAttempts", "/go/client/#func-withmaxattempts"},
