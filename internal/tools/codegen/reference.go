@@ -57,7 +57,7 @@ func referenceFile(root string, doc *document) map[string][]byte {
 }
 
 // withoutEmptyColumns removes the columns of a table that have only a heading. If nearly all rows have the same
-// decision, a sentence before the table replaces the column.
+// decision, a sentence before the table replaces the column. At most three fields become a list.
 func withoutEmptyColumns(table []byte) []byte {
 	var rows [][]string
 	used := map[int]bool{}
@@ -71,9 +71,22 @@ func withoutEmptyColumns(table []byte) []byte {
 	var out strings.Builder
 	if i := slices.Index(rows[0], " decision "); i > 0 && len(rows) > 4 {
 		if text, exceptions := commonInColumn(rows[2:], i); text != "" {
-			fmt.Fprintf(&out, "All fields%s: decision %s.\n\n", exceptions, text)
+			fmt.Fprintf(&out, "Decision%s: %s.\n\n", exceptions, text)
 			used[i] = false
 		}
+	}
+	if len(rows) <= 5 && strings.HasPrefix(string(table), "| field | type |") {
+		for _, row := range rows[2:] {
+			fmt.Fprintf(&out, "-%s", strings.TrimSuffix(row[1], " ")+":"+strings.TrimSuffix(row[2], " "))
+			if decision := strings.TrimSpace(row[3]); decision != "" && used[3] {
+				out.WriteString(", decision " + decision)
+			}
+			if description := strings.TrimSpace(row[4]); description != "" {
+				out.WriteString(". " + description)
+			}
+			out.WriteString("\n")
+		}
+		return []byte(strings.ReplaceAll(out.String(), "\x00", "|"))
 	}
 	for _, row := range rows {
 		for i, c := range row {
@@ -104,7 +117,7 @@ func commonInColumn(rows [][]string, column int) (text, exceptions string) {
 		return "", ""
 	}
 	if len(empty) > 0 {
-		exceptions = " except " + strings.Join(empty, " and ")
+		exceptions = " (except " + strings.Join(empty, " and ") + ")"
 	}
 	return text, exceptions
 }

@@ -165,20 +165,32 @@ func (r row) Shared() bool {
 // repeated matches parts of descriptions that repeat the type or the introduction of the reference.
 var repeated = regexp.MustCompile(`, in Unix seconds|, as ISO 8601|, from 1( to 100)?|, at most [0-9,]+|, by default [^.]+| (The default is|The platform may add) [^.]*\.|^Always \w+\.`)
 
+// obvious lists words that explain no field.
+var obvious = strings.Fields(`
+	address an at be bounced changed clicked complaint contact emails error field happened id inline items joined last list
+	made message name number of part recipient rejection s sent that the time to unsubscribed updated user was when will
+`)
+
 // brief removes the parts of a description that repeat the type or the name of the field.
 func brief(description, name string) string {
 	description = repeated.ReplaceAllString(description, "")
-	words := strings.FieldsFunc(strings.ToLower(description), func(r rune) bool { return !unicode.IsLetter(r) })
+	first, rest, _ := strings.Cut(description, "; ")
+	words := strings.FieldsFunc(strings.ToLower(first), func(r rune) bool { return !unicode.IsLetter(r) })
 	if !slices.ContainsFunc(words, func(word string) bool {
-		return !strings.Contains(strings.ToLower(name)+" the of address when was", word)
+		return !strings.Contains(strings.ToLower(name), word) && !slices.Contains(obvious, word)
 	}) {
-		return ""
+		return capitalized(rest)
 	}
 	if noun, ok := strings.CutPrefix(description, "The "); ok { // an article at the beginning is not needed in a table
-		first, size := utf8.DecodeRuneInString(noun)
-		return string(unicode.ToUpper(first)) + noun[size:]
+		return capitalized(noun)
 	}
 	return description
+}
+
+// capitalized returns a text with a capital letter at its beginning.
+func capitalized(text string) string {
+	_, size := utf8.DecodeRuneInString(text)
+	return strings.ToUpper(text[:size]) + text[size:]
 }
 
 // cell makes text fit into a table.
