@@ -257,10 +257,12 @@ type eventSection struct {
 	Shapes                               []section
 }
 
-// shapesRow is a field with its type in each shape.
+// shapesRow is a field with its type in each shape. If a list contains the field instead of the table, Only is the
+// name of its shape, and Kinds contains one type.
 type shapesRow struct {
 	Name, Description, Decision string
 	Kinds                       []string
+	Only                        string
 }
 
 // Events returns the events with the schemas of their data.
@@ -292,7 +294,7 @@ func rowsOf(shapes []section) (rows []shapesRow) {
 			at := slices.IndexFunc(rows, func(r shapesRow) bool { return r.Name == m.Name })
 			if at < 0 {
 				at = len(rows)
-				rows = append(rows, shapesRow{m.Name, m.Description, m.Decision, slices.Repeat([]string{"–"}, len(shapes))})
+				rows = append(rows, shapesRow{m.Name, m.Description, m.Decision, slices.Repeat([]string{"–"}, len(shapes)), ""})
 			}
 			rows[at].Decision = cmp.Or(rows[at].Decision, m.Decision)
 			switch known := rows[at].Description; {
@@ -304,6 +306,20 @@ func rowsOf(shapes []section) (rows []shapesRow) {
 			rows[at].Kinds[i] = m.Kind
 			if m.Optional {
 				rows[at].Kinds[i] += "?"
+			}
+		}
+	}
+	for i, s := range shapes {
+		var own []*shapesRow
+		for at, row := range rows {
+			others := strings.Count(strings.Join(row.Kinds, ""), "–")
+			if others == len(shapes)-1 && row.Kinds[i] != "–" && row.Description != "" && row.Decision == "" {
+				own = append(own, &rows[at])
+			}
+		}
+		for _, row := range own {
+			if len(own) > 3 { // a list is shorter than rows with dashes
+				row.Only, row.Kinds = s.Name, row.Kinds[i:i+1]
 			}
 		}
 	}
