@@ -209,7 +209,7 @@ type ContactUpdate struct {
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
 }
 
-// CustomAttribute is a custom attribute of a contact.
+// CustomAttribute is a custom attribute (custom field) of a contact.
 type CustomAttribute struct {
 	// The name of the attribute.
 	Name string `json:"name"`

@@ -288,7 +288,7 @@ type ContactUnsubscribed struct {
 	UnsubscribedAt time.Time `json:"unsubscribed_at"`
 }
 
-// CustomAttribute is a custom attribute of a contact.
+// CustomAttribute is a custom attribute (custom field) of a contact.
 type CustomAttribute struct {
 	// The name of the attribute.
 	Name string `json:"name"`

@@ -307,7 +307,7 @@ type ContactUpdate struct {
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
 }
 
-// CustomAttribute A custom attribute of a contact.
+// CustomAttribute A custom attribute (custom field) of a contact.
 type CustomAttribute struct {
 	// Name The name of the attribute.
 	Name string `json:"name"`
