@@ -208,6 +208,7 @@ func TestContactsFromCSVDetectsComma(t *testing.T) {
 		"tabs":              {"email\tfirst\na@x\tAda\n", '\t'},
 		"pipes":             {"first|email\nAda|a@x\n", '|'},
 		"quotes":            {"\ufeff\n\"first\";\"email\"\nAda;a@x\n", ';'},
+		"commas in a row":   {"email;first\na@x;Ada,email\n", ';'},
 		"long header":       {strings.Repeat("x", 9000) + ";email\n;a@x\n", ';'},
 		"commas":            {"email,first;last\na@x,Ada\n", 0},
 		"specified by sep=": {"sep=;\nemail;first\na@x;Ada\n", 0},
