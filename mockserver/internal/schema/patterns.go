@@ -45,7 +45,7 @@ var patterns = sync.OnceValue(func() map[string]pattern {
 		},
 		"url": {
 			regexp.MustCompile(`^[Hh][Tt][Tt][Pp][Ss]?:\x2f\x2f[0-9A-Za-z\[]([^\x00-\x20%\x7f]|%[0-9A-Fa-f]{2})*$`),
-			"an absolute http or https URL",
+			"an absolute http or https URL, with %20 for a space and %25 for a percent sign",
 		},
 		"status": {regexp.MustCompile(`^([1-5]([0-9]{2}|[xX]{2})|0)$`), "a status such as 404, a class such as 4xx, or 0"},
 		"path":   {regexp.MustCompile(`^\x2f`), "a path that begins with a slash"},
