@@ -156,7 +156,7 @@ func addressOf(c *Contact) string {
 
 // EmailID returns the id of the email, which POST /v2/emails returns and GET
 // /v2/emails/{email_id} accepts. It returns "" if the event contains no id, for example for
-// emails of campaigns and workflows.
+// bounces and complaints of campaigns and workflows.
 func (e *Event) EmailID() string {
 	if s := subjectOf(e.Data); s != nil {
 		return s.email
