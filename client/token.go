@@ -173,10 +173,10 @@ func (t *tokens) setCurrent(cached *cachedToken) {
 }
 
 // get returns a token, and calls the source if necessary. If the platform has rejected a token,
-// the caller passes this token in the parameter rejected. In this case, get returns the result
-// of a call to the source that followed the call with the rejected token, even if both results
-// contain the same token. If there is no such result yet, get calls the source. Without a
-// source, get always returns the fixed token.
+// the caller passes this token in the parameter rejected. In this case, get does not return the
+// result that contained this token, but the result of a later call to the source, even if the
+// later result contains the same token. If there is no later result yet, get calls the source.
+// Without a source, get always returns the fixed token of the configuration.
 func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, error) {
 	for {
 		cached := t.current.Load()
