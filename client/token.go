@@ -104,11 +104,11 @@ func (e tokenExpiry) extended(now time.Time) tokenExpiry {
 // of one of the calls. The client cancels the source's context after [Config.Timeout], or
 // when all calls that waited for the token have ended.
 //
-// A source can ignore its context. If the source is still running one second after
-// Timeout has expired, the methods that wait for the token return an error, and the
-// client ignores the source's result. The next method then calls the source again, so
-// calls to the source can be concurrent. While ten calls to the source have not
-// returned, the client does not call the source again.
+// A source might not stop when its context ends. Therefore, if the source is still
+// running one second after Timeout has expired, the methods that wait for the token
+// return an error, and the client ignores the source's result. The next method then
+// calls the source again, so calls to the source can be concurrent. While ten calls to
+// the source have not returned, the client does not call the source again.
 //
 // The source must not use the client that calls it, because the source's request would
 // wait for the token that the source must return. If such a request uses the source's

@@ -52,11 +52,12 @@
 //
 // While the platform fails, each request could leave another email with an unknown outcome.
 // Therefore, after a failed request, all processes stop sending emails of the outbox for
-// [Options].Pause, or for the time in a Retry-After header. A failure that concerns only one email,
-// such as a 403, 404 or 409, causes no pause. After the pause, one worker sends one email as a
-// test, and the other workers wait. If this request succeeds, all workers continue. Otherwise, the
-// next pause begins. So at the start of an outage, each request in progress can have an unknown
-// outcome. Later, at most one request after each pause can have one.
+// [Options].Pause, or for the time in a Retry-After header. A failure that concerns only one
+// email, such as a 403, 404 or 409, causes no pause. After the pause, one worker sends one
+// email as a test, and the other workers wait. If this request succeeds, all workers continue.
+// Otherwise, the next pause begins. At the start of an outage, each request in progress can
+// have an unknown outcome, because the Rooms stop only after the first failure. Later, at most
+// one request after each pause can have one.
 //
 // If no request has succeeded for 30 s, for example because the outbox was empty, an outage may have
 // begun in the meantime. Therefore, as after a pause, one worker then sends one email as a test, and
@@ -102,9 +103,9 @@
 // can use the old webhook again. While both webhooks exist, the platform delivers each event for
 // both, and the Room deduplicates the events.
 //
-// The Room archives the old webhook when no process has used the webhook for 8 hours. These 8 hours
-// count only while at least one process runs. While no process runs, the deliveries for the old
-// webhook fail, so the webhook must remain until the platform has retried them. If the URL changed,
-// the application must pass requests for the old URL to the Room too, until the Room has archived
-// the old webhook.
+// The Room archives the old webhook when no process has used the webhook for 8 hours. These 8
+// hours count only while at least one process runs, because otherwise the deliveries for the
+// old webhook fail, and the webhook must remain until the platform has retried them. If the URL
+// changed, the application must pass requests for the old URL to the Room too, until the Room
+// has archived the old webhook.
 package mailroom

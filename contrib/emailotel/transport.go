@@ -15,11 +15,11 @@ const redacted = "REDACTED"
 
 type urlKey struct{}
 
-// Transport returns a transport that the function instrument, such as
-// otelhttp.NewTransport, instruments. The instrumentation sees only redacted URLs, so
-// it does not record the addresses of recipients. The base transport then sends the
-// requests with their original URLs. If base is nil, Transport uses
-// client.NewTransport(). Transport panics if instrument is nil.
+// Transport passes a transport to the function instrument, such as
+// otelhttp.NewTransport, and returns the result. The instrumentation sees only
+// redacted URLs, so it does not record the addresses of recipients. The base
+// transport then sends the requests with their original URLs. If base is nil,
+// Transport uses client.NewTransport(). Transport panics if instrument is nil.
 //
 // In a redacted URL, REDACTED replaces addresses in the path, and all query values except
 // page, per_page, sort and with_count. A redacted URL does not contain a user name or a
