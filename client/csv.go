@@ -23,7 +23,7 @@ type CSVOptions struct {
 
 	// OnComma, if not nil, makes the source detect a separator other than a comma, and is
 	// called with this separator. The source detects a ';', a tab or a '|' under two
-	// conditions: the first line does not specify the separator, and the header row
+	// conditions: the file does not begin with a line such as "sep=;", and the header row
 	// contains a header for the address if it is split at this character, but not if it
 	// is split at commas. If OnComma is nil, a file with such a separator is an error.
 	OnComma func(comma rune)

@@ -10,8 +10,8 @@ const literalName = "literal_braces"
 
 // Literal returns a copy of the submission whose subject, HTML and text arrive unchanged.
 // Without Literal, the platform replaces each merge tag, such as {{name}}, in the content,
-// even if the text came from a template engine or a user. Call Literal once, after the
-// content is complete.
+// even if the tag came from a template engine or a user. Call Literal after the content is
+// complete, and only once, because a second call would change the content again.
 //
 // If the content contains "{{", Literal adds the custom attribute literal_braces, whose
 // value is "{{". Merge tags in a template of the platform still work.

@@ -884,7 +884,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rendered HTML of a template. */
+        /** The rendered HTML of a template. A Content-Security-Policy header blocks scripts and remote content. */
         get: operations["getTemplatesIdHtml"];
         put?: never;
         post?: never;
@@ -1552,7 +1552,7 @@ export interface components {
             template?: string;
             /** @description the id of a template, instead of html and text */
             template_id?: number;
-            /** @description the plain-text part */
+            /** @description the text part */
             text?: string;
         };
         SeedList: {
@@ -1576,7 +1576,7 @@ export interface components {
             content?: {
                 /** @description the HTML part */
                 html?: string;
-                /** @description the plain-text part */
+                /** @description the text part */
                 text?: string;
             };
             /** @description the name of the template */
@@ -2664,11 +2664,11 @@ export interface operations {
                             /** @description what rules with the action can match: request, message or delivery */
                             targets: string[];
                         }[];
-                        /** @description the valid actions */
+                        /** @description the actions */
                         actions: ("delay" | "drop" | "duplicate" | "hang" | "internal_error" | "not_json" | "oversize" | "redirect" | "reorder" | "reset" | "status" | "truncate")[];
                         /** @description the rules, in the order of evaluation */
                         data: components["schemas"]["FaultRule"][];
-                        /** @description the valid operations */
+                        /** @description the operations */
                         operations: {
                             /** @description the HTTP method of the operation */
                             method: string;

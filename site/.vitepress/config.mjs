@@ -77,11 +77,15 @@ function page(file, text) {
   return { text, file, link: '/' + address(file) };
 }
 
+// markdownFiles does not follow symbolic links, because node_modules can contain links to directories above it.
 function markdownFiles(directory) {
-  return fs
-    .readdirSync(path.join(root, directory), { recursive: true })
-    .map(name => path.posix.join(directory, name.replaceAll(path.sep, '/')))
-    .filter(name => name.endsWith('.md') && !/(^|\/)(node_modules|dist|\.[a-z]+)\//.test(name))
+  const entries = fs.readdirSync(path.join(root, directory), { withFileTypes: true });
+  return entries
+    .flatMap(entry => {
+      const name = path.posix.join(directory, entry.name);
+      if (!entry.isDirectory()) return name.endsWith('.md') ? [name] : [];
+      return /^(node_modules|dist|\..*)$/.test(entry.name) ? [] : markdownFiles(name);
+    })
     .sort();
 }
 
@@ -130,12 +134,13 @@ function markdown(md) {
 }
 
 // comments adapts a page of a Go package. VitePress scrolls only to ids, and its search takes a heading until the first
-// link. gomarkdoc leaves brackets around most names of other packages.
+// link. gomarkdoc escapes the star of a pointer in a link twice, and leaves brackets around most names of other packages.
 function comments(source) {
   return source
     .replaceAll('<a name="', '<a id="')
     .replaceAll(/^(#.*)\[(\w+)\]\(<.*>\)/gm, '$1$2')
-    .replaceAll(/\\\[(\w+\.[\w.]+)\\\]/g, '$1');
+    .replaceAll('[\\\\\\*', '[\\*')
+    .replaceAll(/\\\[((\\\*)?\w+\.[\w.]+)\\\]/g, '$1');
 }
 
 const sourceOf = name => name.replace(/(^|\/)index\.md$/, '$1README.md');
@@ -143,6 +148,10 @@ const isPicture = name => /\.(png|svg)$/.test(name);
 
 // resolve returns the link of a page to a file. It fails if the file does not exist.
 function resolve(url, from) {
+  const ofPackage = 'https://pkg.go.dev/example.com/emailplatform/';
+  if (url.startsWith(ofPackage)) {
+    return '/go/' + url.slice(ofPackage.length);
+  }
   if (/^(https?:|mailto:|#)/.test(url)) {
     return url;
   }

@@ -171,12 +171,15 @@ var obvious = strings.Fields(`
 	made message name number of part recipient rejection s sent that the time to unsubscribed updated user was when will
 `)
 
+// conditions matches words without which a description would be wrong.
+var conditions = regexp.MustCompile(`(?i)\b(no|not|none|never|only|if|unless|except)\b`)
+
 // brief removes the parts of a description that repeat the type or the name of the field.
 func brief(description, name string) string {
 	description = repeated.ReplaceAllString(description, "")
 	first, rest, _ := strings.Cut(description, "; ")
 	words := strings.FieldsFunc(strings.ToLower(first), func(r rune) bool { return !unicode.IsLetter(r) })
-	if !slices.ContainsFunc(words, func(word string) bool {
+	if !conditions.MatchString(first) && !slices.ContainsFunc(words, func(word string) bool {
 		return !strings.Contains(strings.ToLower(name), word) && !slices.Contains(obvious, word)
 	}) {
 		return capitalized(rest)

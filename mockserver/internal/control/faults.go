@@ -28,9 +28,9 @@ func (c *Control) faultRoutes() []route {
 type faultPlan struct {
 	Seed       uint64                  `json:"seed" doc:"the seed for random faults"`
 	Data       []fault.RuleJSON        `json:"data" doc:"the rules, in the order of evaluation"`
-	Actions    []model.FaultAction     `json:"actions" doc:"the valid actions"`
+	Actions    []model.FaultAction     `json:"actions" doc:"the actions"`
 	Details    []fault.Action          `json:"action_details" doc:"the details of the actions"`
-	Operations []contract.OperationRef `json:"operations" doc:"the valid operations"`
+	Operations []contract.OperationRef `json:"operations" doc:"the operations"`
 }
 
 func (c *Control) faults(*request) (faultPlan, error) {

@@ -315,15 +315,16 @@ func brief(doc, name string) string {
 	return strings.TrimPrefix(doc, "the ")
 }
 
-// obvious lists words that explain no field.
+// obvious lists words that explain no field. Words such as not, if and default are not among them, because a description
+// without them would be wrong.
 var obvious = strings.Fields(`
 	a access account accounts add address addresses algorithm all attempt attribute bounce by campaign campaigns clock
-	contact contacts control create default deliveries delivery effect email emails event events faults for format header
-	HTML HTTP http if in is limit link links list lists lookup matching maximum message messages name names not number of
-	omitted on operationId or owns part plain problems random rate recipient records redirect related request requests
-	require response revoke routes rule sample samples scheduled send sender sender's sending sent signatures signing
-	state states status statuses summary target template that the time timeout to token tokens type types URL user valid
-	value values virtual wait webhook whether work workflow workflows
+	contact contacts control create deliveries delivery effect email emails event events faults for format header HTML
+	HTTP http in is limit link links list lists lookup matching message messages name names number of on operationId
+	owns part problems rate recipient records redirect related request requests require response revoke routes rule
+	sample samples scheduled send sender sender's sending sent signatures signing state states status statuses summary
+	target template that the time timeout to token tokens type types URL user value values virtual wait webhook whether
+	work workflow workflows
 `)
 
 // plural changes the type of list items to its plural form.

@@ -70,7 +70,7 @@ type seedTemplate struct {
 	Name    string `json:"name" min:"1" doc:"the name of the template"`
 	Content struct {
 		HTML string `json:"html,omitzero" doc:"the HTML part"`
-		Text string `json:"text,omitzero" doc:"the plain-text part"`
+		Text string `json:"text,omitzero" doc:"the text part"`
 	} `json:"content,omitzero" doc:"the parts of the template; merge tags are written {{name}}"`
 }
 
@@ -125,7 +125,7 @@ type seedContent struct {
 	TemplateID int64   `json:"template_id,omitzero" min:"1" doc:"the id of a template, instead of html and text"`
 	Template   *string `json:"template,omitzero" doc:"the name of a template in the same seed object, instead of template_id"`
 	HTML       string  `json:"html,omitzero" min:"1" doc:"the HTML part"`
-	Text       string  `json:"text,omitzero" min:"1" doc:"the plain-text part"`
+	Text       string  `json:"text,omitzero" min:"1" doc:"the text part"`
 }
 
 type seedWebhook struct {
