@@ -165,11 +165,11 @@ func (r row) Shared() bool {
 // repeated matches parts of descriptions that repeat the type or the introduction of the reference.
 var repeated = regexp.MustCompile(`, in Unix seconds|, as ISO 8601|, from 1( to 100)?|, at most [0-9,]+|, by default [^.]+| (The default is|The platform may add) [^.]*\.|^Always \w+\.`)
 
-// obvious lists words that explain no field.
-var obvious = strings.Fields(`
-	address an at be bounced changed clicked complaint contact emails error field happened id inline items joined last list
-	made message name number of part recipient rejection s sent that the time to unsubscribed updated user was when will
-`)
+// obvious matches words that explain no field.
+var obvious = regexp.MustCompile(`^(` +
+	`address|an|at|be|bounced|changed|clicked|complaint|contact|emails|error|field|happened|id|` +
+	`inline|items|joined|last|list|made|message|name|number|of|part|recipient|rejection|s|sent|` +
+	`that|the|time|to|unsubscribed|updated|user|was|when|will` + `)$`)
 
 // conditions matches words without which a description would be wrong.
 var conditions = regexp.MustCompile(`(?i)\b(no|not|none|never|only|if|unless|except)\b`)
@@ -180,7 +180,7 @@ func brief(description, name string) string {
 	first, rest, _ := strings.Cut(description, "; ")
 	words := strings.FieldsFunc(strings.ToLower(first), func(r rune) bool { return !unicode.IsLetter(r) })
 	if !conditions.MatchString(first) && !slices.ContainsFunc(words, func(word string) bool {
-		return !strings.Contains(strings.ToLower(name), word) && !slices.Contains(obvious, word)
+		return !strings.Contains(strings.ToLower(name), word) && !obvious.MatchString(word)
 	}) {
 		return capitalized(rest)
 	}
