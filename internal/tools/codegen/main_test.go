@@ -221,6 +221,20 @@ func TestReference(t *testing.T) {
 	}
 }
 
+// TestBrief: the reference omits a description that the name of the field shows, and never a condition.
+func TestBrief(t *testing.T) {
+	for _, tt := range []struct{ name, description, want string }{
+		{"contact_id", "The id of the contact.", ""},
+		{"contact_id", "The id of the contact; null if it is unknown.", "Null if it is unknown."},
+		{"email", "The address to bounce.", "Address to bounce."},
+		{"notes_id", "The id of the contact, not of the user.", "Id of the contact, not of the user."},
+		{"status", "No status.", "No status."},
+		{"error", "The message, if the contact is unsubscribed.", "Message, if the contact is unsubscribed."},
+	} {
+		assert.Equal(t, tt.want, brief(tt.description, tt.name), tt.description)
+	}
+}
+
 // TestDecisions: exactly the operations that the specification does not list have the number of a decision.
 func TestDecisions(t *testing.T) {
 	doc, err := readDocument(filepath.Join(root, "openapi.yaml"))

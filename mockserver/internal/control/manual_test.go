@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver/internal/contract"
@@ -313,6 +314,20 @@ func brief(doc, name string) string {
 		return rest
 	}
 	return strings.TrimPrefix(doc, "the ")
+}
+
+// TestBrief: the manual omits a clause that the name of the field shows, and never a condition or a default.
+func TestBrief(t *testing.T) {
+	for _, tt := range []struct{ name, doc, want string }{
+		{"account_id", "the id of the account", ""},
+		{"account_id", "the account; all accounts if omitted", "all accounts if omitted"},
+		{"account_id", "by default all accounts", "by default all accounts"},
+		{"secret", "random by default", "random by default"},
+		{"user", "omitted if the token is not valid", "omitted if the token is not valid"},
+		{"limit", "the maximum number of messages", "maximum number of messages"},
+	} {
+		assert.Equal(t, tt.want, brief(tt.doc, tt.name), tt.doc)
+	}
 }
 
 // obvious lists words that explain no field. Words such as not, if and default are not among them, because a description
