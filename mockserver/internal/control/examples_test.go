@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,10 +20,10 @@ import (
 // command matches a curl example in the manual.
 var command = regexp.MustCompile(`(?m)^curl(?: -X ([A-Z]+))? "\$MOCK/([^"]*)"(?: --json '(.*)')?$`)
 
-// TestManualExamples runs each example of docs/control-api.md on a new server, and validates the response with
+// TestManualExamples runs each example of manual.tmpl on a new server, and validates the response with
 // /_mock/openapi.json. It fails if a field is missing or not in the document.
 func TestManualExamples(t *testing.T) {
-	manual, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "control-api.md"))
+	manual, err := os.ReadFile("manual.tmpl")
 	require.NoError(t, err)
 	doc := controlDocument(t)
 	examples := command.FindAllStringSubmatch(string(manual), -1)

@@ -70,7 +70,9 @@ func complete(routes map[string]route) string {
 		}
 		fmt.Fprintf(out, "\n### `%s`\n\n%s\n", e.title, e.text)
 		rt.tables(out, seen)
-		fmt.Fprintf(out, "\n```sh\n%s\n```\n", e.example)
+		if e.example != plain(e.title) {
+			fmt.Fprintf(out, "\n```sh\n%s\n```\n", e.example)
+		}
 		for _, of := range []*contract.Schema{rt.body(), rt.response()} {
 			if of != nil {
 				collect(of, objects)
@@ -92,6 +94,11 @@ func complete(routes map[string]route) string {
 		fieldsTable(out, object)
 	}
 	return shortened(out.String())
+}
+
+// plain returns an example that would only repeat the title of a GET route, so the manual omits it.
+func plain(title string) string {
+	return fmt.Sprintf(`curl "$MOCK%s"`, strings.ReplaceAll(strings.TrimPrefix(title, "GET /_mock"), "{id}", "$ID"))
 }
 
 // shortened returns the manual with each long list of values once, and links to it.
