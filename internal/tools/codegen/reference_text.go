@@ -14,6 +14,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"example.com/emailplatform/internal/tools/markdown"
 	"example.com/emailplatform/internal/tools/must"
 )
 
@@ -28,7 +29,7 @@ func (w writer) kind(ref *openapi3.SchemaRef) string {
 		if strings.HasSuffix(name, "Page") {
 			return fmt.Sprintf("[%s](#pages) of %s", name, w.kind(s.Properties["data"].Value.Items))
 		}
-		return fmt.Sprintf("[%s](#%s)", name, anchor(home(name)))
+		return fmt.Sprintf("[%s](#%s)", name, markdown.Anchor(home(name)))
 	}
 	var types []string
 	for _, word := range s.Type.Slice() {
@@ -152,7 +153,7 @@ var decisionAnchors = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	decisions := string(must.Get(os.ReadFile("../../../docs/decisions.md")))
 	for _, m := range regexp.MustCompile(`(?m)^### ((\d+)\. .*)$`).FindAllStringSubmatch(decisions, -1) {
-		out[m[2]] = anchor(m[1])
+		out[m[2]] = markdown.Anchor(m[1])
 	}
 	return out
 })
@@ -205,10 +206,3 @@ func cell(text string) string {
 func code(text string) string { return "`" + text + "`" }
 
 func codes(texts []string) string { return code(strings.Join(texts, "` `")) }
-
-var notInAnchor = regexp.MustCompile(`[^a-z0-9 _-]`)
-
-// anchor returns the anchor of a heading.
-func anchor(heading string) string {
-	return strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
-}

@@ -6,6 +6,7 @@ import (
 	"go/format"
 	"text/template"
 
+	"example.com/emailplatform/internal/tools/markdown"
 	"example.com/emailplatform/internal/tools/must"
 )
 
@@ -17,7 +18,7 @@ func execute(name string, data any) []byte { return must.Get(format.Source(fill(
 
 func fill(name string, data any) []byte {
 	functions := template.FuncMap{
-		"general": general, "choices": choices, "anchor": anchor, "code": code, "codes": codes, "brief": brief, "rows": rowsOf,
+		"general": general, "choices": choices, "anchor": markdown.Anchor, "code": code, "codes": codes, "brief": brief, "rows": rowsOf,
 	}
 	var out bytes.Buffer
 	must.OK(must.Get(template.New("").Funcs(functions).ParseFS(templates, "templates/*")).ExecuteTemplate(&out, name, data))

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
+	"example.com/emailplatform/internal/tools/markdown"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -81,15 +81,7 @@ func checkLink(t *testing.T, known map[string]map[string]bool, document, link st
 func anchors(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
-		name := strings.Map(func(r rune) rune {
-			switch {
-			case r == ' ':
-				return '-'
-			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
-				return unicode.ToLower(r)
-			}
-			return -1
-		}, inlineLink.ReplaceAllString(m[1], ""))
+		name := markdown.Anchor(inlineLink.ReplaceAllString(m[1], ""))
 		unique := name
 		for n := 1; all[unique]; n++ {
 			unique = fmt.Sprint(name, "-", n)

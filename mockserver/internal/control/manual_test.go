@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/internal/tools/markdown"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/engine"
 )
@@ -115,7 +116,7 @@ func shortened(text string) string {
 				first[values] = heading
 				return values
 			}
-			return fmt.Sprintf("[values](#%s)", anchor(first[values]))
+			return fmt.Sprintf("[values](#%s)", markdown.Anchor(first[values]))
 		})
 		lines[i] = strings.ReplaceAll(lines[i], ") `*` ", ") or `*` ")
 	}
@@ -209,7 +210,7 @@ func (rt route) table(out *bytes.Buffer, seen map[string]string, title string, b
 	if last := strings.LastIndex(names, ", "); last > 0 {
 		names = names[:last] + " and" + names[last+1:]
 	}
-	fmt.Fprintf(out, "\n%s %s, as in [`%s`](#%s).\n", title, names, earlier, anchor(earlier))
+	fmt.Fprintf(out, "\n%s %s, as in [`%s`](#%s).\n", title, names, earlier, markdown.Anchor(earlier))
 }
 
 // parameters writes the table of the parameters, or a link to the list that has the same parameters except search.
@@ -220,7 +221,7 @@ func (rt route) parameters(out *bytes.Buffer, seen map[string]string, query []pa
 	parametersTable(rest, query[:last])
 	earlier := seen["Parameters:\n"+rest.String()]
 	if query[last].name == "search" && earlier != "" && seen["Parameters:\n"+table.String()] == "" {
-		fmt.Fprintf(out, "\nParameters: the same as in [`%s`](#%s), and `search`.\n", earlier, anchor(earlier))
+		fmt.Fprintf(out, "\nParameters: the same as in [`%s`](#%s), and `search`.\n", earlier, markdown.Anchor(earlier))
 		seen["Parameters:\n"+table.String()] = rt.name()
 		return
 	}
@@ -233,22 +234,9 @@ func (rt route) writeOnce(out *bytes.Buffer, seen map[string]string, title, text
 	if first == rt.name() {
 		out.WriteString(text)
 	} else {
-		fmt.Fprintf(out, "\n%s the same as in [`%s`](#%s).\n", title, first, anchor(first))
+		fmt.Fprintf(out, "\n%s the same as in [`%s`](#%s).\n", title, first, markdown.Anchor(first))
 	}
 	seen[title+text] = first
-}
-
-// anchor returns the anchor of a heading that contains the name of a route.
-func anchor(name string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ':
-			return '-'
-		case strings.ContainsRune("/{}.", r):
-			return -1
-		}
-		return r
-	}, strings.ToLower(name))
 }
 
 func parametersTable(out *bytes.Buffer, params []param) {
