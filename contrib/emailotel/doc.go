@@ -26,6 +26,9 @@
 //	                                     for each retry
 //	      HTTP GET (client, otelhttp)    one for each attempt
 //
+// To send the trace context (traceparent) to the platform, call
+// otel.SetTextMapPropagator(propagation.TraceContext{}), because otherwise otelhttp adds no header.
+//
 // Each page of an iterator and each batch of an import has a span. The parent
 // of each span is the span in the caller's context.
 //

@@ -71,7 +71,7 @@ func complete(routes map[string]route) string {
 		}
 		fmt.Fprintf(out, "\n### `%s`\n\n%s\n", e.title, e.text)
 		rt.tables(out, seen)
-		if e.example != plain(e.title) {
+		if !isPlain(e.example, e.title) {
 			fmt.Fprintf(out, "\n```sh\n%s\n```\n", e.example)
 		}
 		for _, of := range []*contract.Schema{rt.body(), rt.response()} {
@@ -97,9 +97,12 @@ func complete(routes map[string]route) string {
 	return shortened(out.String())
 }
 
-// plain returns an example that would only repeat the title of a GET route, so the manual omits it.
-func plain(title string) string {
-	return fmt.Sprintf(`curl "$MOCK%s"`, strings.ReplaceAll(strings.TrimPrefix(title, "GET /_mock"), "{id}", "$ID"))
+// isPlain reports whether an example only repeats the title of its route, so the manual omits it.
+func isPlain(example, title string) bool {
+	method, path, _ := strings.Cut(title, " /_mock")
+	path = strings.ReplaceAll(path, "{id}", "$ID")
+	example = strings.ReplaceAll(example, "$CONFIRMATION", "$ID")
+	return slices.Contains([]string{fmt.Sprintf(`curl "$MOCK%s"`, path), fmt.Sprintf(`curl -X %s "$MOCK%s"`, method, path)}, example)
 }
 
 // shortened returns the manual with each long list of values once, and links to it.
@@ -221,7 +224,7 @@ func (rt route) parameters(out *bytes.Buffer, seen map[string]string, query []pa
 	parametersTable(rest, query[:last])
 	earlier := seen["Parameters:\n"+rest.String()]
 	if query[last].name == "search" && earlier != "" && seen["Parameters:\n"+table.String()] == "" {
-		fmt.Fprintf(out, "\nParameters: the same as in [`%s`](#%s), and `search`.\n", earlier, markdown.Anchor(earlier))
+		fmt.Fprintf(out, "\nParameters: as in [`%s`](#%s), and `search`.\n", earlier, markdown.Anchor(earlier))
 		seen["Parameters:\n"+table.String()] = rt.name()
 		return
 	}
@@ -234,7 +237,7 @@ func (rt route) writeOnce(out *bytes.Buffer, seen map[string]string, title, text
 	if first == rt.name() {
 		out.WriteString(text)
 	} else {
-		fmt.Fprintf(out, "\n%s the same as in [`%s`](#%s).\n", title, first, markdown.Anchor(first))
+		fmt.Fprintf(out, "\n%s as in [`%s`](#%s).\n", title, first, markdown.Anchor(first))
 	}
 	seen[title+text] = first
 }
