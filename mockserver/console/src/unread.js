@@ -54,9 +54,9 @@ export function markAllRead({ id, time }) {
 
 /** The number of unread messages when the inbox was last open, and the version of the stored data. */
 export function useUnread() {
-  const [, set] = useState(0);
+  const [, set] = useState(read.version);
   useEffect(() => {
-    const f = () => set(n => n + 1);
+    const f = () => set(read.version);
     listeners.add(f);
     f(); // the value may have changed since the component was rendered
     return () => {

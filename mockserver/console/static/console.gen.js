@@ -6103,9 +6103,9 @@ function markAllRead({ id, time }) {
   remember();
 }
 function useUnread() {
-  const [, set2] = useState(0);
+  const [, set2] = useState(read2.version);
   useEffect(() => {
-    const f = () => set2((n) => n + 1);
+    const f = () => set2(read2.version);
     listeners6.add(f);
     f();
     return () => {
