@@ -13,9 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/emailplatform/internal/tools/markdown"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/internal/tools/markdown"
 )
 
 var (
