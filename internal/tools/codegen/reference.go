@@ -14,6 +14,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"example.com/emailplatform/internal/tools/markdown"
 	"example.com/emailplatform/internal/tools/must"
 )
 
@@ -77,14 +78,11 @@ func withoutEmptyColumns(table []byte) []byte {
 	}
 	if len(rows) <= 8 && strings.HasPrefix(string(table), "| field | type |") {
 		for _, row := range rows[2:] {
-			fmt.Fprintf(&out, "-%s", strings.TrimSuffix(row[1], " ")+":"+strings.TrimSuffix(row[2], " "))
+			kind := strings.TrimSpace(row[2])
 			if decision := strings.TrimSpace(row[3]); decision != "" && used[3] {
-				out.WriteString(", decision " + decision)
+				kind += ", decision " + decision
 			}
-			if description := strings.TrimSpace(row[4]); description != "" {
-				out.WriteString(". " + description)
-			}
-			out.WriteString("\n")
+			out.WriteString(markdown.Item(strings.TrimSpace(row[1]), kind, strings.TrimSpace(row[4])))
 		}
 		return []byte(strings.ReplaceAll(out.String(), "\x00", "|"))
 	}

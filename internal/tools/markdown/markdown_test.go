@@ -16,3 +16,9 @@ func TestAnchor(t *testing.T) {
 		assert.Equal(t, want, Anchor(heading))
 	}
 }
+
+func TestItem(t *testing.T) {
+	assert.Equal(t, "- `id`: string\n", Item("`id`", "string", ""))
+	assert.Equal(t, "- `id`: string. Id of the event.\n", Item("`id`", "string", "Id of the event."))
+	assert.Equal(t, "- `id`: string; id of the event\n", Item("`id`", "string", "id of the event"))
+}

@@ -94,7 +94,23 @@ func complete(routes map[string]route) string {
 		}
 		fieldsTable(out, object)
 	}
-	return shortened(out.String())
+	return shortTable.ReplaceAllStringFunc(shortened(out.String()), listOf)
+}
+
+// shortTable matches a table with at most six rows. The manual has a list instead.
+var shortTable = regexp.MustCompile(`(?m)^\| (?:field|parameter) \| type \| description \|\n\|---\|---\|---\|\n(?:\|.*\n){1,6}(?:\n|\z)`)
+
+// listOf returns the list for a short table.
+func listOf(table string) string {
+	var list strings.Builder
+	if strings.HasPrefix(table, "| parameter") {
+		list.WriteString("Parameters:\n\n")
+	}
+	for _, row := range strings.Split(strings.TrimSpace(table), "\n")[2:] {
+		cells := strings.Split(strings.Trim(row, "|"), " | ")
+		list.WriteString(markdown.Item(strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])))
+	}
+	return list.String() + strings.TrimPrefix(table, strings.TrimRight(table, "\n")+"\n")
 }
 
 // isPlain reports whether an example only repeats the title of its route, so the manual omits it.
