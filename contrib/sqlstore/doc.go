@@ -3,8 +3,8 @@
 // not affect the version of the application's driver. Its tests need drivers, so they are in another
 // module, in internal/tests/chaos/drivers.
 //
-// Each process checks the table for work, with seven queries per second by default even if there is none
-// (mailroom.Options.Workers and three more). docs/performance.md shows how many emails per second one
+// Each process checks the table for work, with seven transactions per second by default
+// (mailroom.Options.Workers and three more), even if there is no work. docs/performance.md shows how many emails per second one
 // process sends. To distribute the emails to many processes, use module contrib/riverjobs, which
 // adds the job queue River and uses the same table.
 //

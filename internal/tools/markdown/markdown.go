@@ -4,18 +4,17 @@ package markdown
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Item returns a list item for a field, because a list of a few fields is easier to read than a table. The description
 // can be a sentence, a clause or empty.
 func Item(name, kind, description string) string {
 	item := "- " + name + ": " + kind
-	switch first, _ := utf8.DecodeRuneInString(description); {
-	case unicode.IsLower(first):
-		item += "; " + description
-	case description != "":
+	switch {
+	case strings.HasSuffix(description, "."):
 		item += ". " + description
+	case description != "":
+		item += "; " + description
 	}
 	return item + "\n"
 }

@@ -103,11 +103,8 @@ var shortTable = regexp.MustCompile(`(?m)^\| (?:field|parameter) \| type \| desc
 // listOf returns the list for a short table.
 func listOf(table string) string {
 	var list strings.Builder
-	if strings.HasPrefix(table, "| parameter") {
-		list.WriteString("Parameters:\n\n")
-	}
 	for _, row := range strings.Split(strings.TrimSpace(table), "\n")[2:] {
-		cells := strings.Split(strings.Trim(row, "|"), " | ")
+		cells := strings.SplitN(strings.Trim(row, "|"), " | ", 3) // only the description can contain a bar
 		list.WriteString(markdown.Item(strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])))
 	}
 	return list.String() + strings.TrimPrefix(table, strings.TrimRight(table, "\n")+"\n")
@@ -118,7 +115,10 @@ func isPlain(example, title string) bool {
 	method, path, _ := strings.Cut(title, " /_mock")
 	path = strings.ReplaceAll(path, "{id}", "$ID")
 	example = strings.ReplaceAll(example, "$CONFIRMATION", "$ID")
-	return slices.Contains([]string{fmt.Sprintf(`curl "$MOCK%s"`, path), fmt.Sprintf(`curl -X %s "$MOCK%s"`, method, path)}, example)
+	if method == "GET" {
+		return example == fmt.Sprintf(`curl "$MOCK%s"`, path)
+	}
+	return example == fmt.Sprintf(`curl -X %s "$MOCK%s"`, method, path)
 }
 
 // shortened returns the manual with each long list of values once, and links to it.
@@ -238,14 +238,16 @@ func (rt route) parameters(out *bytes.Buffer, seen map[string]string, query []pa
 	parametersTable(table, query)
 	last := len(query) - 1
 	parametersTable(rest, query[:last])
-	earlier := seen["Parameters:\n"+rest.String()]
-	if query[last].name == "search" && earlier != "" && seen["Parameters:\n"+table.String()] == "" {
+	earlier := seen["Parameters:"+titled(rest)]
+	if query[last].name == "search" && earlier != "" && seen["Parameters:"+titled(table)] == "" {
 		fmt.Fprintf(out, "\nParameters: as in [`%s`](#%s), and `search`.\n", earlier, markdown.Anchor(earlier))
-		seen["Parameters:\n"+table.String()] = rt.name()
+		seen["Parameters:"+titled(table)] = rt.name()
 		return
 	}
-	rt.writeOnce(out, seen, "Parameters:", "\n"+table.String())
+	rt.writeOnce(out, seen, "Parameters:", titled(table))
 }
+
+func titled(parameters *bytes.Buffer) string { return "\nParameters:\n\n" + parameters.String() }
 
 // writeOnce writes the text, or a link to the earlier route that has the same text.
 func (rt route) writeOnce(out *bytes.Buffer, seen map[string]string, title, text string) {
