@@ -54,6 +54,22 @@ var facts = map[string][]place{
 		{"mcp/page.go", `defaultPerPage = (\d+)`},
 		{"docs/decisions.md", "`per_page` is (\\d+) by default"},
 	},
+	"the maximum number of connections": {
+		{"client/config.go", `const maxConns = (\d+)`},
+		{"client/config.go", `opens up to (\d+) HTTP/1 connections`},
+		{"docs/how-do-i.md", `Over HTTP/1, it opens at most (\d+),`},
+	},
+	"the kilobytes of HTML that some email clients clip": {
+		{"mockserver/internal/mail/checks.go", `const clipped = (\d+)_000`},
+		{"mockserver/internal/mail/checks.go", `larger than (\d+) kB`},
+		{"mockserver/internal/control/manual.tmpl", `HTML larger than (\d+) kB`},
+		{"docs/how-do-i.md", `larger than about (\d+) kB`},
+	},
+	"the seconds for a call of an MCP tool": {
+		{"mcp/server.go", `const callTimeout = (\d+) \* time\.Second`},
+		{"mcp/doc.go", `a timeout of (\d+) seconds`},
+		{"mcp/README.md", `Each call ends after at most (\d+) s\.`},
+	},
 	"the seconds for a delivery attempt": {
 		{"mockserver/internal/delivery/webhookclient.go", `const DefaultTimeout = (\d+) \* time\.Second`},
 		{"mockserver/config.go", `in real time\. The default is (\d+) s`},

@@ -15,7 +15,7 @@ import (
 // runs it, or contains the reason why no test does.
 func elsewhere() map[string]string {
 	return map[string]string{
-		"curl":           "mockserver's TestManual runs the commands of docs/control-api.md",
+		"curl":           "mockserver's TestManualExamples runs the commands of manual.tmpl, the source of docs/control-api.md",
 		"cd":             "",
 		"mkdir":          "",
 		"git":            ".ci/release makes the same commits and tags in its rehearsal",

@@ -332,6 +332,22 @@ func brief(doc, name string) string {
 	return strings.TrimPrefix(doc, "the ")
 }
 
+// TestPlain: the manual omits an example only if it repeats the method and the path of its route.
+func TestPlain(t *testing.T) {
+	for _, tt := range []struct {
+		title, example string
+		want           bool
+	}{
+		{"GET /_mock/outbox/{id}", `curl "$MOCK/outbox/$ID"`, true},
+		{"POST /_mock/outbox/{id}/confirm", `curl -X POST "$MOCK/outbox/$CONFIRMATION/confirm"`, true},
+		{"POST /_mock/outbox/{id}/open", `curl "$MOCK/outbox/$ID/open"`, false},
+		{"GET /_mock/outbox", `curl "$MOCK/outbox?to=ada@example.org"`, false},
+		{"PUT /_mock/clock", `curl -X PUT "$MOCK/clock" --json '{"frozen":true}'`, false},
+	} {
+		assert.Equal(t, tt.want, isPlain(tt.example, tt.title), tt.example)
+	}
+}
+
 // TestBrief: the manual omits a clause that the name of the field shows, and never a condition or a default.
 func TestBrief(t *testing.T) {
 	for _, tt := range []struct{ name, doc, want string }{
