@@ -215,7 +215,7 @@ export default defineConfig({
             // In short words, a typing error is less likely than another word.
             fuzzy: term => (term.length > 5 ? 0.2 : false),
             boostDocument: id =>
-              /how-do-i#/.test(id)
+              /(how-do-i|errors)#/.test(id)
                 ? 2
                 : /(^\/go\/|(ARCHITECTURE|CONTRIBUTING|CHANGELOG|specification|decisions)#)/.test(id)
                   ? 0.5

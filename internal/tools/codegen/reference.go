@@ -337,7 +337,7 @@ func (w writer) section(name string) section {
 		if strings.HasPrefix(m.Kind, "[") { // a link to the schema with this description
 			m.Description = ""
 		}
-		m.Kind = strings.ReplaceAll(m.Kind, codes(w.doc.eventNames()), "[event](#events)")
+		m.Kind = strings.ReplaceAll(m.Kind, codes(w.doc.eventNames()), "[event](#events-webhook-payloads)")
 		m.Description = brief(m.Description, name+m.Name)
 		s.Members[i] = m
 	}
