@@ -174,7 +174,7 @@ function resolve(url, from) {
 // the text of this function, so it must not use other names of this file.
 function stem(term) {
   const word = term.toLowerCase();
-  return /^(an?|and|are|can|do|for|how|i[ns]?|it|my|o[fn]|the|there|this|to|we|what|with)$/.test(word)
+  return /^(an?|and|are|can|do|for|how|i[ns]?|it|my|o[fn]|the|there|this|to|we|wh(at|en|y)|with|does|if)$/.test(word)
     ? null
     : word.replace(/(\w{4})(ing|ies|ied|ed|es|e|s|y)$/, '$1');
 }
