@@ -58,7 +58,7 @@ func referenceFile(root string, doc *document) map[string][]byte {
 }
 
 // withoutEmptyColumns removes the columns of a table that have only a heading. If nearly all rows have the same
-// decision, a sentence before the table replaces the column. At most six fields become a list.
+// decision, a sentence before the table replaces the column. At most twelve fields become a list.
 func withoutEmptyColumns(table []byte) []byte {
 	var rows [][]string
 	used := map[int]bool{}
@@ -76,7 +76,7 @@ func withoutEmptyColumns(table []byte) []byte {
 			used[i] = false
 		}
 	}
-	if len(rows) <= 8 && strings.HasPrefix(string(table), "| field | type |") {
+	if len(rows) <= 14 && strings.HasPrefix(string(table), "| field | type |") {
 		for _, row := range rows[2:] {
 			kind := strings.TrimSpace(row[2])
 			if decision := strings.TrimSpace(row[3]); decision != "" && used[3] {

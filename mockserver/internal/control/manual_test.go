@@ -97,8 +97,8 @@ func complete(routes map[string]route) string {
 	return shortTable.ReplaceAllStringFunc(shortened(out.String()), listOf)
 }
 
-// shortTable matches a table with at most six rows. The manual has a list instead.
-var shortTable = regexp.MustCompile(`(?m)^\| (?:field|parameter) \| type \| description \|\n\|---\|---\|---\|\n(?:\|.*\n){1,6}(?:\n|\z)`)
+// shortTable matches a table with at most twelve rows. The manual has a list instead.
+var shortTable = regexp.MustCompile(`(?m)^\| (?:field|parameter) \| type \| description \|\n\|---\|---\|---\|\n(?:\|.*\n){1,12}(?:\n|\z)`)
 
 // listOf returns the list for a short table.
 func listOf(table string) string {
