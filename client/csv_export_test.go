@@ -53,7 +53,7 @@ func FuzzCSVRow(f *testing.F) {
 	f.Add(`"a", "b`, " ;\"", "a;'@b\n\t=c")
 	f.Fuzz(func(t *testing.T, first, second, value string) {
 		for _, text := range []string{first, second, value} {
-			if strings.Contains(text, "\r") || strings.ToValidUTF8(text, "") != text || len(text) > 1000 || trim(text) == "" {
+			if strings.ContainsAny(text, "\r\x00") || strings.ToValidUTF8(text, "") != text || len(text) > 1000 || trim(text) == "" {
 				t.Skip("is not read as it is")
 			}
 		}
