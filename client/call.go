@@ -9,8 +9,8 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// call is the state of one operation. One goroutine passes it through the layers. The comments of the groups name the
-// layer that writes the fields. The other layers only read them.
+// call is the state of one operation, which one goroutine passes through the layers. Its fields are in groups. The
+// comment of each group names the layer that writes these fields. The other layers only read them.
 type call struct {
 	// The method of the client.
 	request

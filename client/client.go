@@ -48,10 +48,11 @@ func New(cfg Config) (*Client, error) {
 }
 
 // WithToken returns a client with another fixed token, for another account or user. The
-// new client shares the connections, the retry budget and all other options with c. A
-// client therefore uses only about 1 kB, and a program can have a client for each of
-// thousands of accounts. Each token has its own rate limit for lookups. If a header
-// cannot contain the token, WithToken returns an error that names the violated rule.
+// new client shares the connections, the retry budget and all other options with c. It
+// therefore uses only about 1 kB, so a program with thousands of accounts can have a
+// client for each account. The rate limit for lookups is not shared, because each token
+// has its own. If a header cannot contain the token, WithToken returns an error that
+// names the violated rule.
 func (c *Client) WithToken(token string) (*Client, error) {
 	if err := checkToken(token); err != nil {
 		return nil, fmt.Errorf("client: WithToken: %w", err)

@@ -75,8 +75,8 @@ type Config struct {
 	Retry RetryConfig
 
 	// LookupLimiter limits the rate of email lookups. By default, all clients in the
-	// process with the same BaseURL, Account and token share one limit. A client with a
-	// TokenSource counts as a client with the first token from the source.
+	// process with the same BaseURL, Account and token share one limit. If a client has
+	// a TokenSource, the first token from the source counts.
 	LookupLimiter LookupLimiter `json:"-"`
 
 	// Logger receives these records:
@@ -217,7 +217,7 @@ type RetryConfig struct {
 	//
 	// - If a lookup gets a 429, the client retries it, up to 60 times in a call.
 	// - If any other request gets a 429 with a Retry-After header, the client retries it
-	//   after at least 100 ms. After MaxAttempts attempts, it retries it only while the sum
+	//   after at least 100 ms. After MaxAttempts attempts, it does so only while the sum
 	//   of the call's delays does not exceed MaxRetryAfter.
 	MaxAttempts int
 
@@ -243,10 +243,10 @@ type RetryConfig struct {
 	// outcome after a 503 is unknown.
 	Unprocessed503WithRetryAfter bool
 
-	// Budget is the retry budget that all calls of the client share. When it is exhausted,
-	// calls fail without a retry, so an outage does not multiply the load. The value is
-	// the number of retries in the budget, both at the start and at most. The default is
-	// 100; a negative value means no limit.
+	// Budget is the size of the retry budget that all calls of the client share. The
+	// budget starts with this number of retries, and never exceeds it. When the budget is
+	// exhausted, calls fail without a retry, so an outage does not multiply the load. The
+	// default is 100; a negative value means no limit.
 	//
 	// A retry costs 1, but a retry after a 429 with a Retry-After header costs nothing,
 	// because a platform that sends this header has not failed and limits the load itself.

@@ -21,11 +21,14 @@ type CSVOptions struct {
 	// another character, for example with "sep=;".
 	Comma rune
 
-	// OnComma, if not nil, makes the source detect a separator other than a comma, and is
-	// called with this separator. The source detects a ';', a tab or a '|' under two
-	// conditions: the file does not begin with a line such as "sep=;", and the header row
-	// contains a header for the address if it is split at this character, but not if it
-	// is split at commas. If OnComma is nil, a file with such a separator is an error.
+	// OnComma, if not nil, makes the source detect the separators ';', tab and '|', and
+	// is called with the detected separator. If OnComma is nil, a file with such a
+	// separator is an error.
+	//
+	// The source splits the header row at commas and at each of these characters. It
+	// detects a character if only the split at this character finds the header of the
+	// address. If Comma is set, or the file begins with a line such as "sep=;", the
+	// source detects nothing.
 	OnComma func(comma rune)
 
 	// Email, Tags, Interests and Status are the headers of the columns with the
@@ -39,16 +42,16 @@ type CSVOptions struct {
 	// see [CSVRow]. An empty slice that is not nil ignores no column.
 	Ignore []string
 
-	// Separator separates the tags and the interests in one field. The default is ";". A
-	// tag in quotation marks can contain the separator. After such a tag, a comma is also
-	// a separator, as in "vip","new".
+	// Separator separates the tags, or the interests, within one field. The default is
+	// ";". A tag in quotation marks can contain the separator. After such a tag, a comma
+	// is also a separator, as in "vip","new".
 	Separator string
 
 	// OnBadRow, if not nil, is called for each row with an invalid value or too many
 	// fields, and for each row whose status is not active ([ErrNotActive]). If OnBadRow
 	// returns nil, the source skips the row. If OnBadRow returns an error, the source
 	// yields this error and stops. Without OnBadRow, the source stops at the first such
-	// row. After a row with a misplaced quote or more than 1 MiB, the source always stops,
+	// row. If a row has a misplaced quote or exceeds 1 MiB, the source always stops,
 	// because it cannot find the next row.
 	OnBadRow func(*CSVError) error
 }

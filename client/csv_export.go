@@ -50,8 +50,8 @@ func CSVRow(contact Contact, headers ...string) []string {
 
 // formula matches the places where a formula can begin. Some programs split rows at
 // semicolons and ignore CSV's quotation marks, so any number of quotation marks can
-// precede the formula. If an apostrophe is already there, CSVRow adds another one,
-// because unescapeFormula removes one.
+// precede the formula. If the field already has an apostrophe before the formula,
+// CSVRow adds a second apostrophe, because unescapeFormula removes one.
 var (
 	formula        = regexp.MustCompile(`((?:^|[;\t\r\n])"*)('*[=+\-@＝＋－＠])`)
 	escapedFormula = regexp.MustCompile(`((?:^|[;\t\r\n])"*)'('*[=+\-@＝＋－＠])`)

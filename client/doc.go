@@ -50,10 +50,10 @@
 //
 // # Errors
 //
-// Service methods return an [*Error], which contains the operation, the response and the
-// number of attempts. Only [Contacts.Import] can also return an error that combines several
-// errors. To find the cause of an error, use [errors.Is] with the sentinels of this
-// package. These are the sentinels. The file docs/errors.md says what to do after each:
+// Service methods return an [*Error], which contains the operation, the response and the number
+// of attempts. Only [Contacts.Import] can also return an error that combines several errors. To
+// find the cause of an error, use [errors.Is] with the sentinels of this package. The file
+// docs/errors.md describes what to do after each of them. For example:
 //
 //	switch {
 //	case errors.Is(err, client.ErrNotQueued): // the platform rejected the email
@@ -120,10 +120,10 @@
 //	Campaigns.Schedule                           the same, and the scheduled time, or GET
 //	any other write                              no error
 //
-// In the table, "or GET" means that the response to the write may lack the value. The
-// client then requests the resource. If the second response lacks the value too, the
-// error matches [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client returns the
-// resource together with the error.
+// In the table, "or GET" means that the response to the write may lack the value in this row.
+// The client then requests the resource. If the second response lacks the value too, the error
+// matches [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client returns the resource
+// together with the error.
 //
 // The response to Campaigns.Schedule can contain another time than you requested. The client
 // accepts this in two cases:
@@ -174,10 +174,11 @@
 // the client sends the request again. This attempt does not count toward MaxAttempts.
 //
 // [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
-// individual calls. However, other calls can use up the platform's rate limit again and again.
-// Therefore, unless MaxAttempts is 1 or WithMaxAttempts is set, a 429 with a Retry-After header
-// does not count as an attempt. The client then retries until the sum of the call's delays would
-// exceed [RetryConfig.MaxRetryAfter]. Each of these delays is at least 100 ms.
+// individual calls. By default, an attempt whose response is a 429 with a Retry-After header
+// does not count, because other calls can use up the platform's rate limit again and again. The
+// client retries such an attempt until the sum of the call's delays would exceed
+// [RetryConfig.MaxRetryAfter]. Each of these delays is at least 100 ms. If MaxAttempts is 1 or
+// WithMaxAttempts is set, such an attempt counts too.
 //
 // Between attempts, the client waits for a random time (exponential backoff with full
 // jitter) plus the delay in a Retry-After header. The client does not retry in these
@@ -200,12 +201,13 @@
 // [ImportOptions].NoRepeat), and a repeated SuppressedEmails.Remove removes an address that
 // was added again. To prevent this, limit the call to one attempt with [WithMaxAttempts].
 //
-// One attempt is one request. By default, net/http itself resends some requests. Over
-// HTTP/2, it resends even requests that the platform may have processed. The client prevents
-// this resending for every [Config.HTTPClient], with one exception: if the platform has
-// closed an idle HTTP/1 connection, net/http still resends the request on another
-// connection. This is safe, because net/http resends a request other than a GET only if it
-// has written no byte.
+// Each attempt must be exactly one request. However, net/http by default resends some requests
+// itself. Over HTTP/2, it resends even requests that the platform may have processed. The
+// client prevents this for every [Config.HTTPClient].
+//
+// There is one exception: if the platform has closed an idle HTTP/1 connection, net/http still
+// resends the request on another connection. This is safe, because net/http resends a request
+// other than a GET only if it has not written any byte of it.
 //
 // Over HTTP/2, this protection has a cost for requests without a body. If a server rejects
 // such a request without processing it, the client cannot distinguish the rejection from a

@@ -34,9 +34,9 @@ type Emails struct{ handler handler }
 // If the status in the response is [EmailStatusRejected] or [EmailStatusError], the
 // platform does not send the email. Send then returns the id of the unsent email together
 // with an error that matches [ErrNotQueued], and does not retry. For a rejected email, the
-// error also matches [ErrRejected], and [Emails.Get] returns the reason. Every other text
-// is a success, even an unknown status. However, if the status is not text, the error is
-// [ErrInvalidResponse], and the outcome is unknown.
+// error also matches [ErrRejected], and [Emails.Get] returns the reason. Any other status
+// text is a success, even if it is unknown. However, if the status is not text, the error
+// is [ErrInvalidResponse], and the outcome is unknown.
 //
 // If a request fails and the platform may have processed the email, the client does not
 // send it again. In this case, the error matches [ErrOutcomeUnknown], and the file

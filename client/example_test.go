@@ -18,7 +18,7 @@ import (
 )
 
 // newExample returns a client and the mock server that it uses. The mock server can simulate recipients and network
-// failures. A real program sets the platform's URL and token.
+// failures. A real program configures the platform's URL and token instead.
 func newExample(cfg client.Config) (*client.Client, *mockserver.Server) {
 	platform := mockserver.New(mockserver.Config{})
 	cfg.BaseURL, cfg.HTTPClient = platform.URL(), platform.HTTPClient()

@@ -424,8 +424,8 @@ func (im *importer) finish(b *batch, result ImportResult, err error) {
 }
 
 // release frees the addresses of a finished batch, and removes the finished batches at
-// the beginning of the window. It also records a panic or an exit in a callback. Import
-// panics or exits in the same way before it returns.
+// the beginning of the window. If a callback panicked or exited, release records this,
+// so that Import can panic or exit in the same way.
 func (im *importer) release(b *batch, c callbackExit) {
 	im.mu.Lock()
 	defer im.mu.Unlock()

@@ -98,9 +98,9 @@ func (r RetryConfig) mayRetry(c *call, n int, e *Error) bool {
 // minFreeDelay limits the number of free retries after a Retry-After header such as 0.
 const minFreeDelay = 100 * time.Millisecond
 
-// isFree reports whether the retry after e costs nothing from the budget. The budget
-// protects a platform that fails from the load of retries. A platform that responds with
-// 429 and a delay, even 0, has not failed: it limits the load itself.
+// isFree reports whether the retry after e costs nothing from the budget. The purpose of
+// the budget is to limit the load on a platform that fails. A platform that responds
+// with 429 and a delay, even 0, has not failed, and limits the load itself.
 func (r RetryConfig) isFree(e *Error) bool {
 	return e.StatusCode == http.StatusTooManyRequests && e.result == postponed && r.MaxRetryAfter >= 0
 }

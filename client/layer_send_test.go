@@ -23,8 +23,8 @@ import (
 )
 
 // http1Platform responds to HTTP/1.1 requests on in-memory connections. Use it only in a synctest bubble. In real
-// time, net/http waits at most 50 ms for the goroutine that wrote the request, so on a busy machine it may not reuse
-// the connection.
+// time, net/http may not reuse the connection on a busy machine, because it waits at most 50 ms for the goroutine
+// that wrote the request.
 type http1Platform struct {
 	*Client
 

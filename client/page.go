@@ -23,13 +23,14 @@ type IterOption func(*iterOptions)
 // and may send up to n unnecessary requests at the end. The default is 0. Prefetching starts
 // after the first page.
 //
-// The iterator requests several pages at once, and the platform may handle these requests
-// in any order. If an item is added at the beginning of the list between two of them, the
-// other items move to later pages. One of them can move from a page that is read later to a
-// page that was read before, and the iteration misses it. Therefore, the iterator requests
-// the first page again at the end. If items were added, the iteration ends with
-// [ErrListChanged]. If the Sort parameter is set, Prefetch has no effect, because items may
-// then be added on any page, and the iterator would not detect this.
+// The iterator requests several pages at once, and the platform may handle these requests in
+// any order. For example, it may handle the request for page 3 before the request for page 2.
+// If an item is added at the beginning of the list in between, the last item of page 2 moves
+// to page 3, so the iteration misses the moved item. Therefore, the iterator requests the
+// first page again at the end. If items were added, the iteration ends with [ErrListChanged].
+//
+// If the Sort parameter is set, Prefetch has no effect. With Sort, items may be added on any
+// page, and the iterator would not detect this.
 func Prefetch(n int) IterOption { return func(o *iterOptions) { o.lookahead = max(n, 0) } }
 
 type iterOptions struct {

@@ -121,8 +121,8 @@ var (
 )
 
 // reason returns errResendPrevented if the guard aborted the request to prevent a duplicate. If net/http could not
-// retry after an error, err contains the text of this first error, and reason returns it as an error. Otherwise,
-// reason returns err unchanged.
+// retry after an earlier error, err quotes that error, and reason returns an error with the quoted text.
+// Otherwise, reason returns err unchanged.
 func (g *resendGuard) reason(err error) error {
 	if g.stopped.Load() {
 		return errResendPrevented

@@ -33,8 +33,8 @@ func retryAfter(h http.Header) (longest time.Duration, ok bool) {
 }
 
 // parseDelay parses a date, or a number of seconds that may have a fraction. Some platforms write the
-// date as Unix seconds or milliseconds. parseDelay recognizes such a date by its size, because a delay
-// of the same size would be decades.
+// date as Unix seconds or milliseconds. parseDelay recognizes such a date because it is a large
+// number. As a delay, this number would mean decades.
 func parseDelay(text string, now time.Time) (d time.Duration, ok bool) {
 	seconds, err := strconv.ParseFloat(text, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {

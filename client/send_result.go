@@ -19,7 +19,7 @@ const (
 //
 // The result is SendRejected if the error matches [ErrRejected], [ErrValidation] (400
 // or 422) or [ErrTooLarge] (413). For any other 4xx, the result is SendLater, because
-// its cause can be the token, the base URL, a proxy or the state of the list. It is
+// the cause can be the token, the base URL, a proxy or the state of the list. It is
 // also SendLater after an internal error of the platform, and if the client did not
 // send the request.
 func ResultOfSend(err error) SendResult {

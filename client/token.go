@@ -110,9 +110,9 @@ func (e tokenExpiry) extended(now time.Time) tokenExpiry {
 // calls the source again, so calls to the source can be concurrent. While ten calls to
 // the source have not returned, the client does not call the source again.
 //
-// The source must not use the client that calls it, because the source's request would
-// wait for the token that the source must return. If such a request uses the source's
-// context, it fails. Use a separate client in the source.
+// The source must use a separate client, not the client that calls it. Otherwise, the
+// source's request would wait for the token that the source must return. If the request
+// uses the source's context, the client detects this, so the request fails.
 type TokenSource func(ctx context.Context) (Token, error)
 
 // cachedToken is the result of the last call to the source.
@@ -173,10 +173,10 @@ func (t *tokens) setCurrent(cached *cachedToken) {
 }
 
 // get returns a token, and calls the source if necessary. If the platform has rejected a token,
-// the caller passes this token in the parameter rejected. In this case, get does not return the
-// result that contained this token, but the result of a later call to the source, even if the
-// later result contains the same token. If there is no later result yet, get calls the source.
-// Without a source, get always returns the fixed token of the configuration.
+// the caller passes this token in the parameter rejected. In this case, get returns the result
+// of a later call to the source, even if it contains the same token again. If there is no later
+// result yet, get calls the source. Without a source, get always returns the fixed token of the
+// configuration.
 func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, error) {
 	for {
 		cached := t.current.Load()

@@ -94,9 +94,9 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 // platform lists webhooks in creation order, the old webhooks are therefore those that
 // earlier releases of your program created.
 //
-// Do not archive an old webhook while a process of its release runs. Otherwise, the
-// next call of this process creates its webhook again. The new webhook is the last in
-// the list, so the process treats the webhooks of later releases as old.
+// Do not archive an old webhook while a process of its release runs. Otherwise, this
+// process creates the webhook again when it next calls Replace. The recreated webhook is
+// the last in the list, so this process then treats the webhooks of later releases as old.
 func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current Webhook, old []WebhookSummary, err error) {
 	return s.ensure(ctx, webhook, "")
 }
@@ -203,10 +203,10 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 // During a rotation, after is the id of the old webhook. Its successor follows it in the list, so find does not
 // return the old webhook or an earlier one.
 //
-// If the caller has already created a webhook, own is the id of this webhook. If another process
-// created a webhook with the same values earlier, find returns the earlier one, because it
-// precedes the caller's in the list. If the platform has changed the URL, the events or the rate
-// limit of the caller's webhook, find returns an error.
+// If the caller has already created a webhook, own is the id of this webhook. If another process created a
+// webhook with the same values earlier, find returns that webhook, because it precedes the caller's webhook in
+// the list. If the platform has changed the URL, the events or the rate limit of the caller's webhook, find
+// returns an error.
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, old []WebhookSummary, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		switch {

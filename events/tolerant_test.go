@@ -191,8 +191,8 @@ func TestMismatchesAreLimited(t *testing.T) {
 }
 
 // TestManyMismatches: a nullable value of the wrong type is null, even after any number of mismatches. To find the
-// path of a mismatch, Parse must parse the body again. If it did this for each mismatch, its time would be
-// quadratic.
+// path of a mismatch, Parse must parse the body again. It must not do this for each mismatch, because this would
+// take quadratic time.
 func TestManyMismatches(t *testing.T) {
 	for n := range 15 {
 		ev := mustParse(t, []byte(`{"event":"x"`+strings.Repeat(`,"ip":7`, n)+`,"user":{"email":7}}`))

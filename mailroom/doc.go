@@ -50,14 +50,16 @@
 //   - If the outcome stays unknown, [Room.Unknown] returns the email, and an operator decides with
 //     [Room.Resolve].
 //
-// While the platform fails, each request could leave another email with an unknown outcome.
-// Therefore, after a failed request, all processes stop sending emails of the outbox for
-// [Options].Pause, or for the time in a Retry-After header. A failure that concerns only one
-// email, such as a 403, 404 or 409, causes no pause. After the pause, one worker sends one
-// email as a test, and the other workers wait. If this request succeeds, all workers continue.
-// Otherwise, the next pause begins. At the start of an outage, each request in progress can
-// have an unknown outcome, because the Rooms stop only after the first failure. Later, at most
-// one request after each pause can have one.
+// While the platform fails, each request could leave another email with an unknown outcome. Therefore, after
+// a failed request, all processes stop sending emails of the outbox for [Options].Pause, or for the time in
+// a Retry-After header. A failure that concerns only one email, such as a 403, 404 or 409, causes no pause.
+//
+// After the pause, one worker sends one email as a test, and the other workers wait. If this request
+// succeeds, all workers continue. Otherwise, the next pause begins.
+//
+// So the number of unknown outcomes stays small. At the start of an outage, each request in progress can
+// have an unknown outcome, because the Rooms stop only after the first failure. Later, each pause adds at
+// most one unknown outcome.
 //
 // If no request has succeeded for 30 s, for example because the outbox was empty, an outage may have
 // begun in the meantime. Therefore, as after a pause, one worker then sends one email as a test, and
@@ -65,15 +67,15 @@
 //
 // # Notices
 //
-// A notice reports an outcome or an event, for example a bounce, to the application. When the Room
-// handles an event, it stores the notice in the transaction that records the event as handled, so
-// no notice is lost. Later, the Room calls [Options].OnNotice in the transaction that deletes the
-// notice. Therefore, what OnNotice writes in this transaction is written exactly once.
+// A notice reports an outcome or an event, for example a bounce, to the application. When the Room handles
+// an event, it stores the notice in the transaction that records the event as handled, so no notice is lost.
+// Later, the Room calls [Options].OnNotice in the transaction that deletes the notice. Therefore, writes of
+// OnNotice in this transaction happen exactly once.
 //
-// If the event does not contain the address, the key or the kind of bounce, the Room looks up the
-// email before it reports the notice, with at most one lookup per second. If the platform does not
-// know the email or these values for 4 hours, or rejects the token for 4 hours, the notice does not
-// contain them. If lookups fail for another reason, such as an outage, the notice waits.
+// If the event does not contain the address, the key or the kind of bounce, the Room looks up the email
+// before it reports the notice, with at most one lookup per second. If lookups fail, for example in an
+// outage, the notice waits. However, if the platform rejects the token, or does not know the email or these
+// values, the Room waits only 4 hours. It then reports the notice without these values.
 //
 // The outcome of a key precedes all other notices with this key. Apart from this, notices have no
 // order.

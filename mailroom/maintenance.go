@@ -42,9 +42,10 @@ func (r *Room) deleteExpiredEvents(ctx context.Context) (remain bool, err error)
 
 // reschedule stores overdue items again, because an external queue seems to have lost their jobs.
 // The queue creates a new job for each stored item. reschedule does not change the times of the
-// items, because the alerts and the order of the items depend on these times. After a failure,
-// workers send only one email at a time, as a test (see sendDelay). Until a test succeeds,
-// reschedule therefore stores only one of the items that wait to be sent.
+// items, because the alerts and the order of the items depend on these times.
+//
+// After a failure, workers send only one email at a time, as a test (see sendDelay). Until a test
+// succeeds, reschedule therefore stores only one of the items that wait to be sent.
 func (r *Room) reschedule(ctx context.Context, _ string) (wait time.Duration, err error) {
 	return noWork, r.update(ctx, func(s *storeTx) {
 		for _, kind := range workKinds() {

@@ -12,8 +12,8 @@ import (
 )
 
 // MemoryStore is an in-memory [Store] for tests, so its state is lost when the process
-// ends. It runs one transaction at a time. If a function in a transaction calls the
-// store without the context of the transaction, it waits forever.
+// ends. It runs one transaction at a time. Therefore, a function in a transaction
+// waits forever if it calls the store without the context of the transaction.
 type MemoryStore struct {
 	mu    sync.Mutex
 	items map[itemKey]Item

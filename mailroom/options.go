@@ -17,16 +17,18 @@ import (
 type Options struct {
 	// OnNotice is called for each notice, in a transaction of the store. The context ctx carries
 	// this transaction. If OnNotice returns an error, panics or exits, the transaction is rolled
-	// back, and the Room calls OnNotice again after a pause. Therefore, writes in the transaction
-	// happen exactly once, but other effects can happen again. The pause begins with 2 s and
-	// doubles up to one hour.
+	// back, and the Room calls OnNotice again after a pause. The pause is 2 s at first and
+	// doubles up to one hour. Because of the rollback, writes in the transaction happen exactly
+	// once, but other effects can happen again.
 	//
 	// OnNotice must be safe for concurrent use. It must not call the platform, because the
-	// Room's transaction stays open until OnNotice returns, and it must not call
-	// [Room.Close], which waits for OnNotice. It can call [Room.Enqueue] and [Room.Resolve]
-	// with ctx. In PostgreSQL, an Enqueue or a Resolve with the key of the notice can cause
-	// a deadlock with another worker. This is harmless: PostgreSQL rolls back one of the
-	// transactions, and the Room repeats it.
+	// Room's transaction stays open until OnNotice returns, and it must not call [Room.Close],
+	// which waits for OnNotice.
+	//
+	// OnNotice can call [Room.Enqueue] and [Room.Resolve] with ctx. In PostgreSQL, such a call
+	// with the key of the notice can cause a deadlock with another worker. This is harmless,
+	// because PostgreSQL rolls back one of the transactions, and the Room repeats this
+	// transaction.
 	OnNotice func(ctx context.Context, n Notice) error
 
 	// Observe, if not nil, is called for metrics after each call of OnNotice, when its
@@ -69,9 +71,10 @@ type Options struct {
 	// 20 times Pause. The default is 30 s, so a pause is at most 10 minutes.
 	Pause time.Duration
 
-	// RetryFor is how long the Room sends an email again if the platform does not accept it for
-	// a temporary reason. The time begins with the first request. At the end of this time, the
-	// outcome is [Failed]. The default is 24 hours.
+	// RetryFor is how long the Room retries an email that the platform does not accept for a
+	// temporary reason. The time begins with the first request. If the platform has not
+	// accepted the email by the end of this time, the outcome is [Failed]. The default is 24
+	// hours.
 	RetryFor time.Duration
 
 	// KeepSent is how long the store keeps the key of an email after its outcome is known. When

@@ -45,15 +45,15 @@ const maxUnix = 253_402_300_799 // the Unix time of the end of the year 9999
 // again.
 //
 // Make the key a part of the subject, because the Room may need it to resolve an unknown
-// outcome. In this case, the Room does not know the id of the email. When it receives an
-// event with an id that it does not know, it looks up the email, and compares the address
-// and the subject with the stored emails. Without the key in the subject, the Room could
-// not distinguish several emails to one address.
+// outcome. In this case, the Room has not received the id of the email. When an event contains
+// an id that the Room does not know, the Room looks up the email. It then compares the address
+// and the subject with the stored emails. Without the key in the subject, the Room could not
+// distinguish several emails to one address.
 func (r *Room) Enqueue(ctx context.Context, key string, email client.EmailSubmission) error {
 	return r.EnqueueAt(ctx, time.Now(), key, email)
 }
 
-// EnqueueAt is like [Room.Enqueue], and the Room sends the email at the given time. A time
+// EnqueueAt is like [Room.Enqueue], but the Room sends the email at the given time. A time
 // in the past, such as the zero time, means immediately. A time after the year 9999 is an
 // error.
 func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email client.EmailSubmission) error {
@@ -95,7 +95,8 @@ func (s *storeTx) requeue(key string, at time.Time, replaced string, m mailValue
 }
 
 // putMail stores the item of the kind "mail", which is the state of a key. Until the outcome
-// is known, the Ref identifies the recipient's address. After that, it identifies the email.
+// is known, the item's Ref identifies the recipient's address. After that, the Ref
+// identifies the email.
 func (s *storeTx) putMail(key string, due time.Time, m mailValue) {
 	it := Item{Kind: kindMail, Key: key, Due: due, Value: encode(m)}
 	if m.Submission != nil {

@@ -151,8 +151,8 @@ func TestJobWithoutConnection(t *testing.T) {
 	})
 }
 
-// TestEarlyJob: a job may start before the time of its item, because the clocks of two processes may differ. If it is a
-// little early, it waits. If it is much earlier, it ends, because another job starts at that time.
+// TestEarlyJob: a job may start before the time of its item, because the clocks of two processes may differ. If the job
+// is a little early, it waits. If it is much earlier, it ends, because another job starts at the time of the item.
 func TestEarlyJob(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start(func(o *Options) { o.External = true })

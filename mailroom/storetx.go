@@ -145,7 +145,7 @@ func decode[T any](it Item) (v T, err error) {
 	return v, err
 }
 
-// encode encodes a value of this package, which cannot fail. It replaces invalid UTF-8,
+// encode encodes a value of this package, and cannot fail. It replaces invalid UTF-8,
 // because a store accepts only UTF-8 as the value of an item. The body of an event may
 // contain invalid UTF-8, for example if it quotes a mail server.
 func encode(v any) []byte {

@@ -60,8 +60,9 @@ func (r *Room) Resolve(ctx context.Context, key string, wasSent bool) (found boo
 }
 
 // resolveByLookup returns the key of a looked-up email, or "". It resolves an unknown outcome if
-// email matches exactly one email of the outbox. If inProgress is true, a request for a matching
-// email is in progress, and its response may contain the id.
+// email matches exactly one email of the outbox. However, if a request for a matching email is
+// still in progress, its response may contain the id. In this case, resolveByLookup resolves
+// nothing, and inProgress is true.
 func (s *storeTx) resolveByLookup(id string, email client.Email) (key string, inProgress bool) {
 	candidates := s.byRef(kindMail, refOfAddress(email.To)) // first, because a response may arrive in between
 	if key = s.keyOfEmail(id); key != "" || email.To == "" {

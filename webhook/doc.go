@@ -56,9 +56,9 @@
 // A signed body that contains an event name is an event, even if other fields have unexpected
 // types. Your function can detect this with [events.Event.Mismatch] and [events.Unknown].
 //
-// The handler reports failures to the log and to [Options].Observe, never to the sender. If your
-// function panics with [http.ErrAbortHandler], net/http closes the connection without a response,
-// unless a framework recovers from this panic. The response is then 500.
+// The handler reports failures to the log and to [Options].Observe, never to the sender. If your function
+// panics with [http.ErrAbortHandler], net/http closes the connection without a response, unless a framework
+// recovers from this panic. In that case, the response is 500.
 //
 // # Duplicate deliveries
 //

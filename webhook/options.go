@@ -18,14 +18,15 @@ type Options struct {
 	MaxBodyBytes int64
 
 	// MaxAge is the maximum age of events. The handler rejects older events, unless they
-	// have already been handled, but accepts events without a readable time. By default
+	// have already been handled. It accepts events without a readable time. By default
 	// there is no limit; see "Maximum age" in the package documentation.
 	MaxAge time.Duration
 
 	// Once deduplicates events. The default is a new MemoryOnce. If several processes
 	// receive the deliveries of a webhook, they need a shared store. A faulty store may
 	// report an event as handled (Do returns true and nil) although no call to your
-	// function succeeded. The response is then 500, so the platform retries the delivery.
+	// function succeeded. In that case, the response is 500, so the platform retries the
+	// delivery.
 	Once Once
 
 	// KeyPrefix is the prefix of all deduplication keys. If different handlers share a

@@ -16,8 +16,8 @@ import (
 type SourceOptions struct {
 	// MaxAge is the maximum age of the loaded secrets. When it is exceeded, the next
 	// verification reloads the secrets. A removed secret therefore stays valid until the next
-	// successful reload. If MaxAge is less than MinInterval, it acts like MinInterval. 0 or a
-	// negative value means 1 minute.
+	// successful reload. If MaxAge is less than MinInterval, MinInterval applies instead. 0
+	// or a negative value means 1 minute.
 	MaxAge time.Duration
 
 	// MinInterval is the minimum time between two calls to the function. If a signature matches

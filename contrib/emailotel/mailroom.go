@@ -13,8 +13,8 @@ import (
 )
 
 // ObserveNotice records the duration of each OnNotice call, by the reason of the notice.
-// If a call returns no error, your program has handled its notice. Assign ObserveNotice to
-// [mailroom.Options].Observe.
+// The number of calls without an error is the number of notices that your program has
+// handled. Assign ObserveNotice to [mailroom.Options].Observe.
 func (t *Telemetry) ObserveNotice(ctx context.Context, o mailroom.Observation) {
 	set := []attribute.KeyValue{attribute.String("emailplatform.mailroom.reason", string(o.Notice.Reason))}
 	if o.Err != nil {
@@ -25,8 +25,8 @@ func (t *Telemetry) ObserveNotice(ctx context.Context, o mailroom.Observation) {
 
 // ObserveQueues records the length of each queue of a Room, and the age of its oldest item,
 // whenever metrics are collected. Processes with the same store record the same values, so
-// use their maximum and not their sum. Before the store is closed, unregister the returned
-// registration.
+// use their maximum and not their sum. Unregister the returned registration before you
+// close the store.
 func (t *Telemetry) ObserveQueues(room *mailroom.Room) (metric.Registration, error) {
 	if room == nil {
 		return nil, errors.New("emailotel: the Room must not be nil")

@@ -41,7 +41,7 @@ type modeled struct {
 var errHandler = errors.New("the handler fails")
 
 // check runs random handlers. The rows and the key of an event must be committed if and
-// only if it was handled. A handler that ends the transaction must not count as
+// only if the event was handled. A handler that ends the transaction must not count as
 // successful.
 func (s *modeled) check(t *testing.T, handlers int) {
 	t.Helper()

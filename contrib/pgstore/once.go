@@ -75,8 +75,8 @@ const (
 	failed = 'E' // in a transaction that can only be rolled back
 )
 
-// commit inserts the key and commits. If ctx has ended, commit sends nothing. Otherwise
-// pgx would close the connection, and PostgreSQL would unlock the key only some time
+// commit inserts the key and commits. If ctx has ended, commit sends nothing, because
+// pgx would close the connection. PostgreSQL would then unlock the key only some time
 // after Do has returned.
 func commit(ctx context.Context, tx pgx.Tx) error {
 	if err := ctx.Err(); err != nil {

@@ -30,8 +30,9 @@ const (
 	// taken its slot.
 	grace = 500 * time.Millisecond
 	// leastLease is the minimum lease. A process renews its lease three times in a lease
-	// period, so at least two thirds of the lease remain after a crash. With leastLease,
-	// the next slot therefore begins more than the required gap after the crash.
+	// period, so at least two thirds of the lease remain after a crash. Two thirds of
+	// leastLease are longer than the required gap, so the next slot cannot begin too
+	// early.
 	leastLease = 2 * time.Second
 )
 
@@ -57,8 +58,8 @@ type LimiterOptions struct {
 	Key string
 
 	// Fallback is the limiter to use while Redis is unavailable. If Fallback is nil,
-	// lookups then fail. The fallback [client.NewLookupLimiter] limits only the lookups of
-	// this process. If the platform rejects some lookups, the client retries them.
+	// lookups then fail. You can use [client.NewLookupLimiter]. It limits only the lookups
+	// of this process, so the platform may reject some lookups, which the client retries.
 	Fallback client.LookupLimiter
 
 	// Logger receives a warning for each failed call to Redis. Log records never

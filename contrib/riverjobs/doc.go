@@ -52,9 +52,9 @@
 //
 // # Shutdown
 //
-// To stop a process, stop the River client, and then close the Room. Both steps wait for the
-// requests in progress. A request to send takes at most SendTimeout and a few seconds. A lookup
-// takes at most two minutes, unless StopAndCancel of the River client ends it.
+// To stop a process, stop the River client, and then close the Room. Both steps wait for the requests in progress. A
+// request to send takes at most SendTimeout and a few seconds. A lookup takes at most two minutes. To end it
+// earlier, use StopAndCancel of the River client.
 //
 // # Lookups
 //

@@ -49,8 +49,8 @@ func TestRooms(t *testing.T) {
 	assert.Equal(t, orders, f.count("(SELECT DISTINCT notice FROM notices WHERE notice LIKE 'sent %') AS distinct_notices"), "keys")
 }
 
-// TestOutage: two replicas run during an outage. They pause after each unknown outcome, so each pause allows at
-// most one unknown outcome. Without the pauses, all outcomes would be unknown.
+// TestOutage: two replicas run during an outage. They pause after each unknown outcome, so there is at most one
+// unknown outcome per pause. Without the pauses, all outcomes would be unknown.
 func TestOutage(t *testing.T) {
 	const orders, pause = 30, 200 * time.Millisecond
 	f := newFixture(t)

@@ -3,8 +3,8 @@
 // not affect the version of the application's driver. Its tests need drivers, so they are in another
 // module, in internal/tests/chaos/drivers.
 //
-// Each process checks the table for work, with one transaction per second for each of its workers
-// (mailroom.Options.Workers) and three more, even if there is no work. docs/performance.md shows how
+// Each process regularly checks the table for work. This takes one transaction per second for each of its
+// workers (mailroom.Options.Workers) and three more, even if there is no work. docs/performance.md shows how
 // many emails per second one process sends. To distribute the emails to many processes, use module
 // contrib/riverjobs, which adds the job queue River and uses the same table.
 //
