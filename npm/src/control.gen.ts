@@ -213,7 +213,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Events, with the ids of their deliveries. The `mockserver` command records all events. In a Go test, the server records events without a subscribed webhook only if `Config.RecordEvents` is set. */
+        /** Events, with the ids of their deliveries. The `mockserver` command records all events. In a Go test, the server records only events with a subscribed webhook, unless `Config.RecordEvents` is set. */
         get: operations["getEvents"];
         put?: never;
         /** Sends an event with the given body to a webhook or a URL. With `webhook_id`, the server delivers the event to this webhook. With `url`, it signs the event with `secret` and makes one attempt to deliver it. With `account_id`, the delivery belongs to this account, so waits and lists for the account include it. */
@@ -475,7 +475,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Performs one action on several messages: - Select the messages by `ids` or by the parameters. If a request has both, the action fails for each message that does not match the parameters. The action `restore` requires `ids`, because the outbox does not contain deleted messages. - With `percent`, the server chooses this share of the messages at random. With the same seed and order of calls, it chooses the messages at the same positions in the list. - The other fields, such as `category`, are the fields of the [route for one message](#post-_mockoutboxidbounce). A field that the action does not read is an error. */
+        /** Performs one action on several messages: - Select the messages by `ids` or by the parameters. If a request has both, the action fails for each of the `ids` whose message does not match the parameters. The action `restore` requires `ids`, because parameters cannot select deleted messages. - With `percent`, the server chooses this share of the messages at random. With the same seed and order of calls, it chooses the messages at the same positions in the list. - The other fields, such as `category`, are the fields of the [route for one message](#post-_mockoutboxidbounce). A field that the action does not read is an error. */
         post: operations["postOutboxActions"];
         delete?: never;
         options?: never;
@@ -525,7 +525,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Likely problems in a message: - merge tags without a value, block tags such as `{{#if vip}}`, and line breaks in header fields - links without a valid target, and images without a valid source or alternative text - a missing text part, HTML larger than 102 kB, and HTML or CSS that common email clients do not support - in marketing email, a missing List-Unsubscribe header or unsubscribe link. */
+        /** Likely problems in a message: - merge tags without a value, block tags such as `{{#if vip}}`, and line breaks in header fields - links whose target is invalid (the server sends no request to it), and images without a valid source or alternative text - a missing text part, HTML larger than 102 kB, and HTML or CSS that common email clients do not support - in marketing email, a missing List-Unsubscribe header or unsubscribe link. */
         get: operations["getOutboxIdChecks"];
         put?: never;
         post?: never;
@@ -782,7 +782,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a request again, with an access token of the same user and the same permissions, or without a token if no such token exists. Fault rules, rate limits and the request log apply to the new request, whose record is the response. The route returns 204 if a fault rule closes the new connection, and 409 if the log contains only the beginning of the original body. */
+        /** Sends a request again, with an access token of the same user and the same permissions, or without a token if no such token exists. Fault rules and rate limits apply to the new request. The response is its record in the request log, or 204 if a fault rule closes the new connection. If the log contains only the beginning of the original body, the response is 409. */
         post: operations["postRequestsIdResend"];
         delete?: never;
         options?: never;
@@ -954,7 +954,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Waits for background work in the application or the mock server: - With `for`, the route responds when `count` messages, deliveries, requests or events match the filters. - Without `for`, it returns 204 when no campaign or delivery is due or in progress. - With `drain`, it returns 204 when every delivery has succeeded or failed permanently. If it would have to wait for a frozen clock, it immediately returns 409. After the timeout, the route returns 504. To wait for more than one minute, repeat the request. With `account_id`, the route ignores the work and records of other accounts. Fields of the body override query parameters. */
+        /** Waits for background work in the application or the mock server: - With `for`, the route responds when `count` messages, deliveries, requests or events match the filters. - Without `for`, it returns 204 when no campaign or delivery is due or in progress. - With `drain`, it returns 204 when every delivery has succeeded or failed permanently. If it would have to wait for a frozen clock, it immediately returns 409. The timeout can be up to one minute. After it, the route returns 504, so repeat the request to wait longer. With `account_id`, the route ignores the work and records of other accounts. Fields of the body override query parameters. */
         post: operations["postWait"];
         delete?: never;
         options?: never;
