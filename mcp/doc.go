@@ -9,11 +9,11 @@
 //
 // # Tools
 //
-// The file README.md lists the tools, their operations and parameters. They follow the
-// section "What the service does" of the specification. The argument "operation" selects
-// the operation, and can be omitted if the tool has only one. The list operation returns
-// one page, with the total number of items and the number of the next page. A page has 50
-// items by default and at most 100.
+// The file README.md lists the tools, their operations and parameters. The tools follow
+// the section "What the service does" of the specification. The argument "operation"
+// selects the operation, and can be omitted if the tool has only one. The list operation
+// returns one page, with the total number of items and the number of the next page. A
+// page has 50 items by default and at most 100.
 //
 // Results contain structured content that matches the tool's output schema. For
 // assistants that read only text, results also contain text with one line per item, and
@@ -24,9 +24,11 @@
 // Errors that an assistant can act on are tool errors, not protocol errors. A tool error
 // describes the next step: correct the arguments, retry later, or contact the account's
 // owner. If the outcome of a create operation is unknown, the error describes how to find
-// the outcome. If arguments are invalid, the server sends no request to the platform, and a
-// single error lists all problems. Tool errors also contain the platform's error messages,
-// each truncated to 300 characters.
+// it. Tool errors also contain the platform's error messages, each truncated to 300
+// characters.
+//
+// If arguments are invalid, the server sends no request to the platform, and a single
+// error lists all problems.
 //
 // # Tokens
 //

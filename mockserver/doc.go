@@ -33,9 +33,9 @@
 // # Accounts
 //
 // Every request needs an access token, which [Config.Tokens] or [Server.Seed] defines.
-// [Server.Token] returns the first. A token belongs to a user and an account, and gives
-// access only to this account, so the response to a request with an id from another account
-// is 404. Ids are unique even across accounts and kinds of resources.
+// [Server.Token] returns the first token. A token belongs to a user and an account, and
+// gives access only to this account, so the response to a request with an id from another
+// account is 404. Ids are unique even across accounts and kinds of resources.
 //
 // # Messages
 //

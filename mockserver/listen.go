@@ -90,10 +90,11 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 // Shutdown stops listening and waits for the requests in flight. Therefore a [Server.Snapshot]
 // after Shutdown contains the changes of each request whose response a client has received.
 // Shutdown ends the delays of fault rules, and closes the connections of requests that a rule
-// leaves hanging, because Shutdown would otherwise wait for them. If ctx is canceled or
-// expires, Shutdown closes the connections of the unfinished requests and returns an error
-// that lists these requests. Shutdown does not stop deliveries, so call [Server.Close]
-// afterwards.
+// leaves hanging. Otherwise, it would wait for them.
+//
+// If ctx is canceled or expires, Shutdown closes the connections of the unfinished requests
+// and returns an error that lists these requests. Shutdown does not stop deliveries, so call
+// [Server.Close] afterwards.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.engine.Faults.Close()
 	s.engine.Changes.Close()

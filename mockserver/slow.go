@@ -26,7 +26,8 @@ const (
 
 // idleConns contains the connections without a request in progress, oldest first. If
 // there are more than maxWaiting, it closes the oldest connection. Shutdown closes all
-// of them, because [http.Server.Shutdown] would wait five seconds for a new connection.
+// of them, because [http.Server.Shutdown] would wait five seconds for a connection
+// without a first request.
 type idleConns struct {
 	mu       sync.Mutex
 	conns    list.List

@@ -2,9 +2,9 @@ package mockserver
 
 import "context"
 
-// Wait waits until all due work is done: every due campaign has been sent, and every delivery has been
-// attempted, unless its webhook is archived or has exhausted its rate limit. Wait does not wait for
-// work that is scheduled for later, such as retries. To complete such work, use [Server.Advance] or
+// Wait waits until all due work is done: every due campaign has been sent, and every due delivery has
+// been attempted. It ignores deliveries whose webhook is archived or has exhausted its rate limit, and
+// work that is scheduled for later, such as retries. To complete later work, use [Server.Advance] or
 // [Server.Drain], or sleep in a testing/synctest bubble. Wait returns an error if ctx is canceled or
 // expires.
 func (s *Server) Wait(ctx context.Context) error {

@@ -4,14 +4,14 @@
 //	go run ./examples/check-platform -base-url https://… -token …
 //
 // By default the command only reads. With -write it also creates a list, a contact and a
-// template, but it sends nothing and changes only what it created. At the end it deletes
-// the contact and the template, and prints the records that remain. For example, the list
-// remains, because the API cannot delete lists. -email sets the id of a submitted email
-// to look up.
+// template, but it sends no email and does not change other records. At the end, it
+// deletes the contact and the template, and prints the records that remain, such as the
+// list, because the API cannot delete lists. To look up a submitted email, set its id
+// with -email.
 //
-// Without flags the command checks the mock server. It prints a table. Each row shows a
-// decision and the behavior of the platform. If they differ, the row also shows whether
-// the client can read the response.
+// Without flags, the command checks the mock server. Each row of the table that it
+// prints shows a decision and the behavior of the platform. If they differ, the row
+// also shows whether the client can read the response.
 package main
 
 import (

@@ -1,5 +1,5 @@
 // Package faulttest runs the recipes of the documents and the examples under a table of faults. Each test checks only
-// what its recipe guarantees. The tests of an application can import it, but it may change in any release.
+// what its recipe guarantees. The tests of an application can import the package, but it may change in any release.
 package faulttest
 
 import (

@@ -178,8 +178,8 @@ func (r *reported) options(o client.CSVOptions) client.CSVOptions {
 	return o
 }
 
-// inspect returns the number of contacts in a file and the hash of the file. Afterwards, the
-// next read starts at the beginning of the file. An error contains the line number.
+// inspect returns the number of contacts in a file and the hash of the file, and then
+// rewinds the file. An error in a row contains the line number.
 func inspect(f *os.File, from source) (contacts int64, sum string, err error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return 0, "", cmp.Or(err, errors.New("must be a regular file, because it is also read before the import; write the output of the pipe to a file first"))

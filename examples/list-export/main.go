@@ -4,9 +4,9 @@
 //	go run ./examples/list-export -list 81 -status active -attributes first_name,city > contacts.csv
 //
 // The command reads contacts of every status, and applies -status itself. If the platform filtered
-// by status, a contact that unsubscribes in the meantime would shift the following pages, and a
-// contact could be missing. Because the platform does not filter, the command exports each contact
-// exactly once, unless the contact is removed from the list in the meantime.
+// by status, a contact that unsubscribes during the export would shift the following pages, so the
+// command could miss another contact. Because the command filters itself, it exports each contact
+// exactly once, unless the contact is removed from the list during the export.
 //
 // The command changes fields that a spreadsheet would run as formulas. import-csv undoes these
 // changes, so it imports the contacts unchanged. Memory use does not depend on the number of

@@ -5,8 +5,8 @@
 //	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… HOOK_URL=https://…/hook go run ./examples/newsletter
 //
 // Ctrl-C or SIGTERM ends the service after the requests in progress. Its outbox and its suppression
-// list are in memory; to keep them in a database, use module contrib/sqlstore. Without the variables
-// it sends one issue with the mock server.
+// list are in memory; to keep them in a database, use module contrib/sqlstore. Without the
+// environment variables, it sends one issue with the mock server.
 package main
 
 import (

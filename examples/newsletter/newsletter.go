@@ -70,7 +70,7 @@ func (s *service) importContacts(ctx context.Context, file io.Reader) (summary s
 
 // export writes the active contacts as CSV, each contact that stays active exactly once. It reads
 // contacts of every status, because otherwise a contact that unsubscribes would move others to an
-// earlier page. An error means that the export is incomplete.
+// earlier page, and export would miss one. An error means that the export is incomplete.
 func (s *service) export(ctx context.Context, to io.Writer) error {
 	w := csv.NewWriter(to)
 	headers := []string{"email", "subscribed_on", "tags"}
@@ -109,12 +109,11 @@ func (s *service) notice(_ context.Context, n mailroom.Notice) error {
 	return nil
 }
 
-// publish sends an issue of the newsletter to all active contacts now, as a campaign. It sends
-// at most one campaign with the name of the issue. After it has created a campaign with the
-// name of the issue, it looks for the oldest campaign with this name, and sends only that one.
-// Therefore you can call publish again after an error, and from several processes at the same
-// time. If the oldest campaign has another list or subject than the issue, publish returns an
-// error.
+// publish sends an issue of the newsletter to all active contacts now, as a campaign. You can
+// call publish again after an error, and from several processes at the same time, because at
+// most one campaign with the name of the issue is sent. Several processes may create a
+// campaign with this name, but all of them send only the oldest one. If the oldest campaign
+// has another list or subject than the issue, publish returns an error.
 func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c client.Campaign, err error) {
 	c, err = s.platform.Campaigns.Find(ctx, issue.Name)
 	if errors.Is(err, client.ErrNotFound) {

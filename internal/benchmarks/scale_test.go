@@ -71,9 +71,9 @@ type scale struct {
 }
 
 // measure reports the time of the fastest call, because other work on the machine slows calls down, and the first
-// call includes lazy initialization. Instead of b.N calls, it makes up to 100 calls within 300 ms. If the calls are
-// slow, it makes up to 3 calls within 1 minute. The name must begin with a key of maxTimes and a slash, because
-// BenchmarkScale compares the time with the maximum for this key.
+// call includes lazy initialization. Instead of b.N calls, it makes up to 100 calls within 300 ms. If fewer than 3
+// calls fit into 300 ms, it makes up to 3 within 1 minute. The name must begin with a key of maxTimes and a slash,
+// because BenchmarkScale compares the time with the maximum for this key.
 func (s *scale) measure(name string, call func(i int)) { s.measureAfter(func() {}, name, call) }
 
 // measureAfter is like measure, but calls prepare before each call.

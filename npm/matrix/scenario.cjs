@@ -20,7 +20,7 @@ const send = account =>
     );
   });
 
-/** Waits for an email that arrives later, and for an email that does not arrive. fake replaces timers, Date and fetch before, if it is set. */
+/** Waits for an email that arrives later, and for an email that does not arrive. If fake is set, it first replaces timers, Date or fetch. */
 async function scenario(fake = () => {}) {
   const mock = await Mock.start();
   const account = await mock.account();

@@ -41,7 +41,7 @@ type ActionInput<A extends Action> = Input<`POST /_mock/outbox/{id}/${A}`>;
 /** Details of an action, such as the category of a bounce. */
 export type How<A extends Action> = ActionInput<A> extends { body?: infer B } ? NonNullable<B> : {};
 
-/** Properties of an email. A string is the whole value, except that text and html only need to contain it. */
+/** Properties of an email. A string must equal the whole value, except that text and html only need to contain the string. */
 export interface EmailFilter {
   /** The recipient. Case is ignored. */
   to?: string;

@@ -49,7 +49,7 @@ export class Mock {
 
   /**
    * Advances the clock by milliseconds, to a time, or to the next scheduled work. The clock is global: all accounts
-   * share it. A test file that uses it therefore needs a server that no other file uses.
+   * share it. A test file that advances the clock therefore needs a server that no other file uses.
    */
   advance(by: number | Date | 'next'): Promise<Clock> {
     const body = typeof by === 'number' ? { duration_ms: by } : { to: by === 'next' ? by : by.toISOString() };

@@ -54,8 +54,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 // newReceiver returns a handler that stores the job of an event and its deduplication key
 // in one transaction, and then acknowledges the event. So no event is lost, and each
 // event causes exactly one job. Each job runs up to maxAttempts times, or 25 times if
-// maxAttempts is 0. River's unique jobs cannot replace this key, because River deletes a
-// job a day after its end, and would then accept a late duplicate.
+// maxAttempts is 0. River's unique jobs cannot replace the deduplication key, because
+// River deletes a job a day after its end. After that, it would accept a duplicate.
 func newReceiver(pool *pgxpool.Pool, secret string, maxAttempts int) (http.Handler, error) {
 	parsed, err := webhook.ParseSecret(secret, "")
 	if err != nil {

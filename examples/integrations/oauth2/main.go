@@ -1,6 +1,6 @@
 // Command oauth2 calls the platform with tokens of golang.org/x/oauth2. The client
-// requests a new token before the current one expires, and after a revocation. It
-// starts its own mock server and token endpoint.
+// requests a new token before the current one expires, and after a revocation. The
+// command starts its own mock server and token endpoint.
 package main
 
 import (

@@ -43,8 +43,8 @@ func (c *Cursor) own(s string) string {
 
 // copied returns a copy of s, a part of the decoded text. Without a copy, a program that keeps
 // one string would keep the whole text in memory. If a short string is repeated, such as a tag,
-// copied returns the same copy again, which it finds in a table of recent strings. A short text
-// gets no table, because the table would need more memory than it saves.
+// copied returns the same copy again, which it finds in a table of recent strings. If the
+// decoded text is short, there is no table, because it would need more memory than it saves.
 func (c *Cursor) copied(s string) string {
 	const table = 1 << 10 // bytes
 	if len(s) == 0 || len(s) > 16 || len(c.text) < table {
@@ -65,12 +65,14 @@ const (
 	tops = 0x80 * ones        // the top bit of each
 )
 
-// special sets the top bit of each byte of w that is a quote, a backslash or a control character,
-// and can set other top bits. If all bytes of w are ASCII, the lowest top bit that is set marks the
-// first such byte. The higher ones can be wrong, because special subtracts from all bytes at once,
-// and a byte can borrow from the next one. To test for quotes and control characters at once,
-// special flips bit 1 of each byte: a quote (0x22) becomes 0x20, and a space (0x20) becomes 0x22.
-// Then only quotes and control characters are less than 0x21.
+// special sets the top bit of each byte of w that is a quote, a backslash or a control character.
+// It can also set other top bits. If all bytes of w are ASCII, however, the lowest top bit that is
+// set marks the first such byte. The higher ones can be wrong, because special subtracts from all
+// bytes at once, and a byte can borrow from the next one.
+//
+// To test for quotes and control characters at once, special flips bit 1 of each byte: a quote
+// (0x22) becomes 0x20, and a space (0x20) becomes 0x22. Then only quotes and control characters are
+// less than 0x21.
 func special(w uint64) uint64 {
 	quoteOrControl, backslash := (w^ones*2)-ones*0x21, (w^ones*'\\')-ones
 	return quoteOrControl | backslash

@@ -164,10 +164,10 @@ const (
 	tops = 0x80 * ones        // the top bit of each
 )
 
-// special returns a value other than 0 if one of the eight bytes of b is not ASCII or
-// needs an escape: a quote, a backslash or a control character. The result then has the
-// top bit of one of its bytes set. The position of this bit does not identify the byte,
-// because special subtracts from all eight bytes at once, so one byte can borrow from the next.
+// special returns a value other than 0 if one of the eight bytes of b is not ASCII or needs an
+// escape: a quote, a backslash or a control character. The result then has the top bits of
+// these bytes set. It can also have other top bits set, because special subtracts from all
+// eight bytes at once, so one byte can borrow from the next.
 func special(b uint64) uint64 {
 	quote, backslash, control := (b^ones*'"')-ones, (b^ones*'\\')-ones, b-ones*' '
 	return (b | quote | backslash | control) & tops

@@ -14,12 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// place is a place that repeats a fact. The group of the pattern matches the fact's value. White space in the file counts
-// as one space, and comment marks do not count.
+// place is a file that repeats a fact, and a pattern whose group matches the fact's value. For the pattern, white space
+// in the file is one space, and comment marks are ignored.
 type place struct{ file, pattern string }
 
-// facts contains the facts that handwritten code and documents repeat. For example, the mock server
-// does not import client. The first place of a fact is its home. Generated files follow from their sources.
+// facts contains the facts that handwritten code and documents repeat. Code repeats a fact that it cannot
+// import. For example, the mock server does not import client. The first place of a fact is its home.
+// Generated files are not places, because they follow from their sources.
 var facts = map[string][]place{
 	"the maximum size of a body": {
 		{"openapi.yaml", `the body is larger than (\d+) bytes`},

@@ -39,9 +39,11 @@ func outage(store string) func(context.Context, *environment) []figure {
 
 // killedSenders kills replicas while they send, and counts lost and duplicate emails. Two replicas
 // have wrong clocks. The platform loses requests and responses, and duplicates and reorders
-// deliveries. After a third of the kills, the test replaces the replicas with replicas of a second
-// release. This release registers its webhook with another URL and other events. After two thirds
-// of the kills, the test returns to the first release.
+// deliveries.
+//
+// After a third of the kills, the test replaces the replicas with a second release, which
+// registers its webhook with another URL and other events. After two thirds of the kills, the test
+// returns to the first release.
 func killedSenders(store string) func(context.Context, *environment) []figure {
 	return func(ctx context.Context, env *environment) []figure {
 		kills := env.pick(6, 50)

@@ -77,7 +77,7 @@ func (s *shop) close() {
 }
 
 // order enqueues the emails about n further orders, each email two times. Each third email bounces. With each fifth order, another
-// program sends an email to the platform, which bounces and has no key.
+// program sends an email without a key, which also bounces.
 func (s *shop) order(ctx context.Context, n int) {
 	for range n {
 		s.orders++

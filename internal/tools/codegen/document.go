@@ -189,7 +189,7 @@ func hasExample(body *openapi3.MediaType) bool { return body.Example != nil || l
 var timeName = regexp.MustCompile(`(_on|_at|_for|_time|^timestamp)$`)
 
 // checkIntegers returns an error for each integer without a mark that determines its Go type or its tag. x-unix-time
-// marks a time. x-never-zero is true if 0 is not a value of an optional field. Go code then omits 0.
+// marks a time. x-never-zero: true marks an optional field whose value is never 0, so Go code can omit 0.
 func (doc *document) checkIntegers() error {
 	var errs []error
 	for schema, of := range doc.Components.Schemas {

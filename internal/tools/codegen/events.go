@@ -56,10 +56,11 @@ func meanings(s *openapi3.Schema) (out []meaning) {
 
 type choice struct{ Shape, Value string }
 
-// The parameter fields lists several fields. Three strings describe each field: its name, its Go
-// expression, and its expression in a shape where it is optional, or "" if this expression is the
-// same. For each shape (a schema of an event's data), choices returns the expression of the first
-// of these fields that the shape has. It omits shapes without any of these fields.
+// For each shape (a schema of an event's data), choices returns the Go expression of the first of
+// the given fields that the shape has. It omits shapes without any of these fields.
+//
+// In the parameter fields, three strings describe each field: its name, its expression, and its
+// expression in a shape where it is optional. The third is "" if it equals the second.
 func choices(shapes []shape, fields ...string) (out []choice) {
 	for _, s := range shapes {
 		for field := range slices.Chunk(fields, 3) {

@@ -11,12 +11,14 @@
 //   - docs/reference.md: every endpoint and every event
 //   - mockserver/console/static/operations.json: every endpoint
 //
-// codegen reads and validates openapi.yaml with kin-openapi. It then calls oapi-codegen as
-// a library to generate the models, requests, methods, encoders, decoders and routes, with
-// templates from the folder oapi. The YAML files in this folder configure oapi-codegen, and add
-// information to openapi.yaml that only Go code needs: x-go-read is the expression that reads a
-// field from JSON, and x-go-write is the function that writes the field. codegen generates
-// everything else with its own templates, in the folder templates.
+// codegen reads and validates openapi.yaml with kin-openapi. It then calls oapi-codegen as a
+// library to generate the models, requests, methods, encoders, decoders and routes, with
+// templates from the folder oapi. codegen generates everything else with its own templates, in
+// the folder templates.
+//
+// The YAML files in the folder oapi configure oapi-codegen, and add information to openapi.yaml
+// that only Go code needs: x-go-read is the expression that reads a field from JSON, and
+// x-go-write is the function that writes the field.
 //
 // If something is missing in openapi.yaml or in the handwritten code, the error names it.
 package main

@@ -13,7 +13,7 @@ import (
 )
 
 // generateOrder generates readers and writers for a schema Order with one field. The generated package calls the
-// reader of Order. If order is not nil, the schema is a response that requires the field.
+// reader of Order. If the parameter order is not nil, the schema is a response that requires the field.
 func generateOrder(t *testing.T, field string, order map[string][]string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()

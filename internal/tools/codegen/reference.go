@@ -58,7 +58,8 @@ func referenceFile(root string, doc *document) map[string][]byte {
 }
 
 // withoutEmptyColumns removes the columns of a table that have only a heading. If nearly all rows have the same
-// decision, a sentence before the table replaces the column. At most twelve fields become a list.
+// decision, it replaces the column of decisions with a sentence before the table. A table of at most twelve
+// fields becomes a list.
 func withoutEmptyColumns(table []byte) []byte {
 	var rows [][]string
 	used := map[int]bool{}

@@ -16,6 +16,6 @@
 //
 //	go test ./internal/tools/documents -update
 //
-// updates it. If no names are given, the block is the whole file. Documents in other modules are tested only with
-// -nested, because they need the dependencies of these modules.
+// updates it. If the comment contains no names, the block is the whole file. Documents in other modules are
+// tested only with -nested, because they need the dependencies of these modules.
 package documents

@@ -100,7 +100,7 @@ var variable = regexp.MustCompile(`\bMOCKSERVER_[A-Z]\w*`)
 
 // TestOtherBlocks checks the code blocks of documents and comments that are neither Go nor shell. JSON and YAML must be
 // valid, and the variables in YAML must exist. Any other block must be a drawing, a table or in one of the languages in
-// untested. TestOtherBlocks rejects every other block, because it is probably Go code with an error.
+// untested. TestOtherBlocks rejects all remaining blocks, because they are probably Go code with an error.
 func TestOtherBlocks(t *testing.T) {
 	for _, b := range blocks(t) {
 		switch {

@@ -125,9 +125,9 @@ func about(name string, err error) error {
 // because the flags in an image are fixed. Secrets need them, because other users can
 // read the flags of a process. Commands that share a flag share its variable.
 //
-// The flags version and list print something, so they have no variable. For example,
-// MOCKSERVER_VERSION often contains the release to install. If this variable set the flag
-// version, the command would print its version and exit.
+// The flags version and list have no variable, because with them the command only prints
+// something and exits. For example, MOCKSERVER_VERSION often contains the release to
+// install, so it must not set the flag version.
 func (f *flagSet) variable(name string) string {
 	switch name {
 	case "version", "list":

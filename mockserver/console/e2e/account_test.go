@@ -50,8 +50,8 @@ func TestActionsOfAllAccounts(t *testing.T) {
 	f.equal(lists(f, f.sdk), 0)
 }
 
-// startFourAccounts opens the page of faults for account 77. Account 1 has a rule, and another rule is for all
-// accounts. Accounts 1 and 77 have a list. startFourAccounts also returns a client for account 77.
+// startFourAccounts opens the page of faults for account 77. One fault rule is for account 1, and another for
+// all accounts. Accounts 1 and 77 each have a list. startFourAccounts also returns a client for account 77.
 func startFourAccounts(t *testing.T) (*fixture, *page, *client.Client) {
 	t.Helper()
 	f, p := start(t, "#/faults?account=77", mockserver.Token{Value: "one", AccountID: 1}, mockserver.Token{Value: "other", AccountID: 77},

@@ -75,9 +75,9 @@ func Invalid(msg string, loc ...any) *Error {
 	return New(http.StatusUnprocessableEntity, "value_error", msg, loc...)
 }
 
-// Join returns one error with the details of all errors, or nil if there are none. The
-// status is 422 if any of them has this status, and otherwise the status of the first.
-// An error of another type is returned alone.
+// Join returns one error with the details of all errors, or nil if there are none. Its
+// status is 422 if any of the errors has this status, and otherwise the status of the
+// first. If an error has another type, Join returns only this error.
 func Join(errs ...error) error {
 	all := &Error{}
 	for _, err := range errs {

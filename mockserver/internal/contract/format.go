@@ -71,10 +71,10 @@ func validDomain(s string) bool {
 // because names such as a[] are common and receivers accept them.
 var validQuery = regexp.MustCompile(`^([!$&-;=?-Z\[\]_a-z~]|%[0-9A-Fa-f]{2})*$`)
 
-// ParseURL returns the URL of a receiver. It rejects an invalid query and white space,
-// although package url accepts them. Package http sends an invalid query unchanged, so
-// servers such as Tomcat reject the request. Package http also encodes white space in a
-// path, so the receiver gets another URL.
+// ParseURL returns the URL of a receiver. Package url accepts an invalid query and
+// white space, but ParseURL rejects them, because package http cannot send them
+// correctly. It sends an invalid query unchanged, so servers such as Tomcat reject the
+// request. It encodes white space in a path, so the receiver gets another URL.
 func ParseURL(s string) (*url.URL, error) {
 	to, err := url.Parse(s)
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Hostname() == "" {

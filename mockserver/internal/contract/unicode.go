@@ -144,8 +144,8 @@ func escapeError(b []byte, nul bool) (n int, err error) {
 }
 
 // AppendUnescaped appends JSON to a text, with characters instead of their escape
-// sequences. For \b, \f, \n, \r and \t, it appends a line feed. The value can
-// also be other text.
+// sequences. For \b, \f, \n, \r and \t, it appends a line feed. The value need
+// not be valid JSON.
 func AppendUnescaped(to, value []byte) []byte {
 	for {
 		plain, rest, _ := bytes.Cut(value, []byte{'\\'})
@@ -182,8 +182,8 @@ func codeUnit(b []byte) rune {
 	return rune(n)
 }
 
-// TextReader returns a reader for JSON of any size. Before a string that is not Unicode
-// text, the reader returns a [TextError] with the position of the byte. It accepts
+// TextReader returns a reader for JSON of any size. If a string is not Unicode text,
+// the reader returns a [TextError] with the position of the invalid byte. It accepts
 // U+0000.
 func TextReader(r io.Reader) io.Reader { return &textReader{in: r, buffer: make([]byte, 32<<10)} }
 

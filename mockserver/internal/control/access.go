@@ -92,7 +92,7 @@ func keepToken(w http.ResponseWriter, r *http.Request, token string) {
 
 // crossSite reports whether a page from another site sent the request. If the user
 // followed a link, crossSite returns false. It does not use
-// [http.CrossOriginProtection], which allows all GET requests.
+// [http.CrossOriginProtection], because that type allows all GET requests.
 //
 // Browsers send Sec-Fetch-Site only over TLS and to loopback hosts. If it is missing,
 // the Origin header must match the Host header. This is only a fallback, because some

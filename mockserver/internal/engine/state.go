@@ -65,9 +65,9 @@ func (b *baseline) read() io.Reader {
 }
 
 // clock returns the state that a reset gives the clock, or nil to use the state in the
-// snapshot. The snapshot contains an offset from time.Now, so each reset to it would
-// restore a later time. Therefore, if the initial time of a running clock is configured, a
-// reset does not use the snapshot.
+// snapshot. For a running clock, the snapshot contains an offset from time.Now, so each
+// reset to it would restore a later time. Therefore, if the initial time of a running
+// clock is configured, a reset restores that time instead.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil

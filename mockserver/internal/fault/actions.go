@@ -199,9 +199,8 @@ func ActionNames() (names []model.FaultAction) {
 
 // Apply applies the fault of a rule to a request. To process the request and write the
 // response, Apply calls act. To close the connection, it panics with
-// [http.ErrAbortHandler]. The delays of the rule end, and its hanging requests are
-// aborted, when the rule is replaced, disabled or removed, or when the [Plan] that
-// contains it is closed.
+// [http.ErrAbortHandler]. When the rule is replaced, disabled or removed, or its
+// [Plan] is closed, the rule's delays end and its hanging requests are aborted.
 func (s *AppliedRule) Apply(w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Read the body first, because net/http detects a closed connection only
 	// after the body is read.

@@ -17,9 +17,11 @@ const maxForm = 64 << 10
 // New returns the handler for the links in emails, under /_mail/. A GET request for a
 // link in the text of an email changes the contact. A GET request for the link in the
 // List-Unsubscribe header only shows a button, because mail programs and scanners can
-// open this link without the recipient (RFC 8058). The pages behind the links require no
-// token, because recipients have none, and other people cannot guess the id of a
-// message. If checkHost returns an error, the handler rejects the request.
+// open this link without the recipient (RFC 8058).
+//
+// The pages of the links require no token, because recipients have none, and other
+// people cannot guess the id of a message. If checkHost returns an error, the handler
+// rejects the request.
 func New(p *platform.Platform, checkHost func(*http.Request) error) http.Handler {
 	const unsubscribed = "You are unsubscribed from the list."
 	mux := http.NewServeMux()

@@ -2,9 +2,9 @@
 // actions and events. It implements the interface that is generated from openapi.yaml, and does
 // not depend on HTTP.
 //
-// A file with a singular name contains a record, such as list.go. The file with its plural contains
-// the operations on the record, such as lists.go. Templates and suppressed addresses have no record,
-// because the generated types of the API suffice.
+// A file with a singular name, such as list.go, contains a record. The file with the plural name,
+// such as lists.go, contains the operations on the record. Templates and suppressed addresses have
+// no record of their own, because the generated types of the API suffice.
 //
 // A file refers only to files in its own row and in lower rows. The brackets contain the scenarios in
 // internal/tests/conformance that test the row:
@@ -187,7 +187,7 @@ func (p *Platform) transactAndRevise(caller *Caller, act func(t *tx) error) erro
 }
 
 // transact runs a function in a transaction. It then releases the lock, publishes the events and
-// calls the functions in after. The function act must set the account of the transaction.
+// calls the functions in t.after. The function act must set the account of the transaction.
 func (p *Platform) transact(caller *Caller, act func(t *tx) error) error {
 	p.snapshotLock.RLock()
 	defer p.snapshotLock.RUnlock()
