@@ -799,7 +799,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. The ids, secrets, clock and seeded tokens are then the same as in the baseline. A reset also makes the configured tokens valid again, and deletes the fault rules and the request log. With `account_id`, a reset applies only to one account, including its logs and fault rules. If another account now uses an id from this account's baseline, the route returns 409. */
+        /** Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. The ids, secrets, clock and seeded tokens are then the same as in the baseline. A reset also makes configured tokens valid again if they were revoked, and deletes the fault rules and the request log. With `account_id`, a reset applies only to one account, including its logs and fault rules. If another account now uses an id from this account's baseline, the route returns 409. */
         post: operations["postReset"];
         delete?: never;
         options?: never;
