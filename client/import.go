@@ -135,10 +135,11 @@ type ImportFailure struct {
 //
 // The error is nil if Import read the whole source and all batches succeeded, even if the
 // platform rejected some contacts. If an option is invalid or the source is nil, the error is
-// [ErrValidation], and Import does not read the source. If the import fails later, the error
-// is not an [*Error], because it can wrap several errors: from the source, from the first
-// failed batch, and from the context. If the source yields an error, Import first sends the
-// contacts that precede the error. The report is never nil.
+// [ErrValidation], and Import does not read the source. The report is never nil.
+//
+// If the import fails later, the error is not an [*Error], because it can wrap several
+// errors: from the source, from the first failed batch, and from the context. If the source
+// yields an error, Import first sends the contacts that precede the error.
 //
 // Import keeps the slices in a contact until its batch has been sent, so the source must not
 // change them after it has yielded the contact.

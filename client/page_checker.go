@@ -138,8 +138,8 @@ func same[T listItem](a, b []T) bool {
 
 // Every platform returns at least the first minDepth items of a list. After these items, a
 // platform may refuse further pages, for example because it returns only the first 10,000
-// items. Therefore, any error except 404 after these items can mean that the platform
-// refuses the page, and only a 404 shows that the list has ended.
+// items. Therefore, after these items, only a 404 shows that the list has ended. Any other
+// error can mean that the platform refuses the page.
 const minDepth = 1000
 
 // isDeep reports whether the platform may refuse further pages because of their depth. If

@@ -106,9 +106,9 @@ func (e tokenExpiry) extended(now time.Time) tokenExpiry {
 //
 // A source might not stop when its context ends. Therefore, if the source is still
 // running one second after Timeout has expired, the methods that wait for the token
-// return an error, and the client ignores the source's result. The next method then
-// calls the source again, so calls to the source can be concurrent. While ten calls to
-// the source have not returned, the client does not call the source again.
+// return an error, and the client ignores the source's result. The next method that needs
+// a token then calls the source again, so calls to the source can be concurrent. The
+// client starts no more calls while ten calls have not returned.
 //
 // The source must use a separate client, not the client that calls it. Otherwise, the
 // source's request would wait for the token that the source must return. If the request

@@ -53,11 +53,12 @@ type Webhooks struct {
 // get the same webhook, provided that the platform lists webhooks in creation order.
 //
 // The API cannot change a webhook. If a release of your program changes the events or the
-// rate limit, Ensure therefore creates a new webhook. Ensure keeps the old webhook,
-// because processes of the old release still use it, and need it again after a rollback.
+// rate limit, Ensure therefore creates a new webhook. Ensure keeps the old webhook, because
+// processes of the old release still use it, and need it again after a rollback.
+//
 // Until you archive the old webhook, both webhooks deliver each event that both subscribe
-// to, signed with different secrets. So the receiver must accept the secrets of all
-// webhooks that [Webhooks.Active] returns, and must deduplicate the events.
+// to, signed with different secrets. So the receiver must accept the secrets of all webhooks
+// that [Webhooks.Active] returns, and must deduplicate the events.
 //
 // When the last process of the old release has ended, wait 8 hours, and then archive the
 // old webhook. The wait is necessary because the platform retries deliveries for more than

@@ -25,12 +25,13 @@
 //
 // # Payload types
 //
-// The JSON of an event consists of an envelope and the data of the event. The
-// specification defines two envelopes, the compliance envelope and the general envelope.
-// Parse accepts any event in either of them. The data of an Email.Bounced or
-// Email.ReportedAsSpam event has one of four payload types, depending on how the email was
-// sent. The data of an event with any other name has only one payload type. The
-// documentation of [Data] lists the payload types.
+// The JSON of an event consists of an envelope and the data of the event. The specification
+// defines two envelopes, the compliance envelope and the general envelope. Parse accepts any
+// event in either of them.
+//
+// The data of an Email.Bounced or Email.ReportedAsSpam event has one of four payload types,
+// depending on how the email was sent. The data of an event with any other name has only one
+// payload type. The documentation of [Data] lists the payload types.
 //
 // Fields can be in any order, and their names are case-sensitive. If a field is
 // duplicated, Parse uses the last value. If a field is missing, Parse sets it to its

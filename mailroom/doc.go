@@ -6,11 +6,12 @@
 // second part is the receiver of the platform's webhook, [Room.ServeHTTP], which handles the events.
 //
 // A Room keeps its state in a [Store], which several processes can share. Package contrib/sqlstore
-// implements Store for PostgreSQL and SQLite with database/sql. Module contrib/riverjobs implements
-// Store with River, a job queue in PostgreSQL. All processes that share a store must run the same
-// application, because each of them sends the emails of the others and gets their notices.
-// Therefore, another application needs its own database. This code starts a Room and sends an
-// email:
+// implements Store for PostgreSQL and SQLite with database/sql. Module contrib/riverjobs implements Store
+// with River, a job queue in PostgreSQL. All processes that share a store must run the same application,
+// because each of them sends the emails of the others and gets their notices. Therefore, another application
+// needs its own database.
+//
+// This code starts a Room and sends an email:
 //
 //	room, err := mailroom.New(c, store, mailroom.Options{
 //		URL:  "https://shop.example.com/hook",
@@ -97,8 +98,9 @@
 //
 // A program can start while the platform is down. The Room connects in the background, and creates the list
 // and the webhook if they do not exist. Until the Room has connected, it sends no email, and responds to
-// deliveries with 503, so the platform retries them. If a process ends without [Room.Close], the outcomes of
-// its requests in progress are unknown.
+// deliveries with 503, so the platform retries them.
+//
+// Before a process ends, call [Room.Close]. Otherwise, the outcomes of its requests in progress are unknown.
 //
 // If a new release of your program changes [Options].URL or [Options].Events, its processes create
 // their own webhook and keep the old one. So after a rollback, the processes of the earlier release

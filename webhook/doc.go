@@ -62,11 +62,12 @@
 //
 // # Duplicate deliveries
 //
-// The platform delivers each event at least once. In addition, anyone who recorded a delivery can
-// repeat it, because the signature does not include a timestamp. Therefore the handler deduplicates
-// with a [Once], a store of the ids of handled events. Events in the general envelope (see package
-// events) have no id. The handler identifies such an event by the SHA-256 of its body, so two of
-// these events with identical bodies count as one.
+// The platform delivers each event at least once. In addition, anyone who recorded a delivery can repeat
+// it, because the signature does not include a timestamp. Therefore the handler deduplicates with a [Once],
+// a store of the ids of handled events.
+//
+// Events in the general envelope (see package events) have no id. The handler identifies such an event by
+// the SHA-256 of its body, so two of these events with identical bodies count as one.
 //
 // The handler calls your function for each delivery of an event until a call succeeds, and skips later
 // duplicates. It never calls the function concurrently for the same event.
@@ -76,10 +77,12 @@
 // a call to the function and before the store has recorded the event, the event is handled again. This
 // cannot happen with a store that records the event in the database transaction of the function.
 //
-// The function has 10 seconds to return. After this time, the platform closes the connection, and
-// retries the delivery later. Most servers cancel the context of the function when the connection is closed.
-// For other servers, set [Options].Timeout. If a retry arrives while the function still runs, the
-// response to the retry is 503. Use a queue for work that takes longer.
+// The function has 10 seconds to return. Use a queue for work that takes longer. After 10 seconds, the
+// platform closes the connection, and retries the delivery later. If the retry arrives while the function
+// still runs, the response to the retry is 503.
+//
+// Most servers cancel the context of the function when the connection is closed. For other servers, set
+// [Options].Timeout.
 //
 // # Maximum age
 //

@@ -35,11 +35,13 @@ type Options struct {
 	KeyPrefix string
 
 	// Key returns the deduplication key for a delivery. If Key is nil or returns "", the
-	// handler uses the default key, which the field d.Key contains. The default key is the
-	// id of the event. Some events have no usable id, because the id is missing, contains
-	// U+FFFD (the replacement for invalid UTF-8), or has no characters other than zeros,
-	// hyphens and spaces. Their default key is "sha256:" followed by the body's SHA-256 in
-	// hex, so two of these events count as one if their bodies are identical.
+	// handler uses the default key, which the field d.Key contains.
+	//
+	// The default key is the id of the event. Some events have no usable id, because the
+	// id is missing, contains U+FFFD (the replacement for invalid UTF-8), or has no
+	// characters other than zeros, hyphens and spaces. Their default key is "sha256:"
+	// followed by the body's SHA-256 in hex, so two of these events count as one if their
+	// bodies are identical.
 	Key func(d Delivery) string
 
 	// Timeout limits the duration of the function and of Once. Their context expires after

@@ -44,10 +44,12 @@
 //	emailplatform.mailroom.queue.age           s          queue; the age of the oldest item
 //
 // The outcome of a call is success, not_queued (client.ErrNotQueued), unknown
-// (client.ErrOutcomeUnknown) or failed. The outcome of a delivery is handled, duplicate, in_flight,
-// unverified, rejected or failed. To limit the number of time series, the attribute error.type has
-// only these values: an HTTP status, not_queued, timeout, canceled, panic and _OTHER. For the same
-// reason, an unknown event name is recorded as _OTHER.
+// (client.ErrOutcomeUnknown) or failed. The outcome of a delivery is handled, duplicate,
+// in_flight, unverified, rejected or failed.
+//
+// To limit the number of time series, the attribute error.type has only these values: an HTTP
+// status, not_queued, timeout, canceled, panic and _OTHER. For the same reason, an unknown event
+// name is recorded as _OTHER.
 //
 // The names follow version 1.43.0 of the semantic conventions. The messaging
 // conventions are in development, so the names of messaging attributes and metrics

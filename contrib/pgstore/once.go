@@ -159,15 +159,15 @@ var ErrTxManaged = errors.New("the handler must not end the transaction: return 
 
 type txKey struct{}
 
-// Tx returns the transaction of the event whose handler received ctx. Writes in
-// this transaction are committed together with the event's key. Tx returns an
-// error if ctx contains no transaction.
+// Tx returns the transaction of the event whose handler received ctx. Writes in this
+// transaction are committed together with the event's key. Tx returns an error if ctx
+// contains no transaction. The transaction is not safe for concurrent use. Do not use it
+// after the handler has returned.
 //
 // The transaction's Commit and Rollback methods return [ErrTxManaged] and have no effect.
 // Its Begin method creates a savepoint that can be rolled back, so you can use
 // pgx.BeginFunc(ctx, tx, …). If a statement fails outside a savepoint, the transaction
-// and the event fail, even if the handler ignores the error. The transaction is not safe
-// for concurrent use. Do not use it after the handler has returned.
+// and the event fail, even if the handler ignores the error.
 //
 // The transaction's Conn method returns the connection, for example to read its
 // configuration. Do not begin or end a transaction on it, either with SQL or with a

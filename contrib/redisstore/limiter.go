@@ -46,7 +46,9 @@ type LimiterOptions struct {
 	// its lease. If the process crashes, another process can make the next lookup after
 	// the lease has expired. If the process or Redis pauses for longer than the lease,
 	// another process can make a lookup too early, so the platform may reject this
-	// lookup. A shorter lease shortens the wait after a crash, and a longer lease
+	// lookup.
+	//
+	// Therefore, a shorter lease shortens the wait after a crash, and a longer lease
 	// tolerates longer pauses. The default is 5 seconds, and the minimum is 2 seconds.
 	Lease time.Duration
 
@@ -83,18 +85,21 @@ type limiter struct {
 	watchers watchers
 }
 
-// NewLookupLimiter returns a [client.LookupLimiter] that all processes with the same
-// Redis server share. For each user and account, all processes together can make at
-// most one lookup per second. The lookups run in call order. By default, each client
-// identifies its user by the first token that the client used, so a refreshed token
-// keeps the same limit. To identify the user in another way, set
-// [LimiterOptions].Key. NewLookupLimiter panics if rdb is nil.
+// NewLookupLimiter returns a [client.LookupLimiter] that all processes with the same Redis server
+// share. For each user and account, all processes together can make at most one lookup per second.
+// The lookups run in call order. NewLookupLimiter panics if rdb is nil.
+//
+// By default, each client identifies its user by the first token that the client used, so a
+// refreshed token keeps the same limit. To identify the user in another way, set
+// [LimiterOptions].Key.
 //
 // A lookup needs about four calls to Redis, regardless of the length of the queue, because a
 // waiting caller calls Redis again only when its slot may be free. If several callers in a process
 // wait, this process subscribes to notifications about callers that leave the queue. This
-// subscription uses one connection. If a process crashes, its callers lose their places in the
-// queue, and the slot of a caller becomes free when the lease of the slot expires.
+// subscription uses one connection.
+//
+// If a process crashes, its callers lose their places in the queue, and the slot of a caller
+// becomes free when the lease of the slot expires.
 //
 // The release function waits until Redis has released the slot, or for 2 seconds. If
 // Redis does not respond in this time, the slot is released when its lease expires.

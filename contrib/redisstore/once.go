@@ -62,11 +62,11 @@ type OnceOptions struct {
 // # Expired leases
 //
 // If a process is suspended or cannot reach Redis for longer than the lease, another
-// process can take its event. The context of the function in the first process is then
-// canceled with the cause [ErrLeaseLost]. If the function succeeds nevertheless, Do
-// returns true and nil, because the event is handled. However, both processes may have
-// handled it, so Do also logs ErrLeaseLost. If no other process has taken the event, the
-// first process renews its expired lease and continues.
+// process can take its event. If no other process takes it, the first process renews its
+// expired lease and continues. Otherwise, the context of the function in the first
+// process is canceled with the cause [ErrLeaseLost]. If the function succeeds
+// nevertheless, Do returns true and nil, because the event is handled. However, both
+// processes may have handled it, so Do also logs ErrLeaseLost.
 type Once struct {
 	rdb    redis.Scripter
 	script *redis.Script
