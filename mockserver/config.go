@@ -87,7 +87,7 @@ type Config struct {
 	RejectUnknownFields bool
 	// Quirks are the names of deviations from the specification, such as "null-lists" or
 	// "max-page=50"; see [Quirks]. Package client works with all of these deviations. Use
-	// them to test your application against platforms that differ from the mock server.
+	// quirks to test your application against platforms that differ from the mock server.
 	// By default the server has no quirks. [New] panics if a name is unknown.
 	//
 	// Quirks change only the requests and responses of the API:

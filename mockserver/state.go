@@ -99,8 +99,8 @@ func (s *Server) ClearAccount(accountID int64) error {
 //	}
 //
 // All fields are optional. The default account_id is the account of the first token in [Config.Tokens]. Each
-// item has the format of a request body of the API and is validated like one, with two differences: an item
-// can refer to a list or template in the same object by name, and a contact can have any status that an
+// item has the format of a request body of the API and is validated like one. There are two differences: an
+// item can refer to a list or template in the same object by name, and a contact can have any status that an
 // import accepts. A seed fires no events.
 //
 // Unlike a request, a seed can set ids, secrets and tokens:

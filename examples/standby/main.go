@@ -6,10 +6,10 @@
 //	go run ./examples/standby -replay deliveries.jsonl -to http://127.0.0.1:8080/hook
 //
 // Without flags, the command stores and replays deliveries of the mock server. To
-// verify other deliveries, set WEBHOOK_SECRETS to the secrets of all active webhooks
-// with the URL of this command, separated by commas; during a rotation, these are the
-// old and the new secret. After Ctrl-C or SIGTERM, the command ends when it has handled
-// the requests in progress.
+// verify other deliveries, set WEBHOOK_SECRETS to the comma-separated secrets of all
+// active webhooks with the URL of this command. During a rotation, these are the old
+// and the new secret. After Ctrl-C or SIGTERM, the command ends when it has handled the
+// requests in progress.
 package main
 
 import (

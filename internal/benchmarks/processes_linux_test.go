@@ -140,8 +140,8 @@ func BenchmarkMockStart(b *testing.B) {
 
 // BenchmarkMockCommand sends 2,000 requests over eight connections to a mock server with validation, and, for
 // comparison, to stripe-mock. Before that, it sends 2,000 warm-up requests, which are enough for several garbage
-// collections of the server. Each run starts a new process. Compare the means of the runs, not the minima, because each
-// stripe-mock process checks its routes in another random order, so its speed differs between runs.
+// collections of the server. Each run starts a new process. Each stripe-mock process checks its routes in another
+// random order, so its speed differs between runs. Therefore, compare the means of the runs, not the minima.
 func BenchmarkMockCommand(b *testing.B) {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		for _, c := range commands() {

@@ -20,7 +20,7 @@ const send = account =>
     );
   });
 
-/** Waits for an email that arrives later, and for an email that does not arrive. If fake is set, it first replaces timers, Date or fetch. */
+/** Waits for an email that arrives later, and for an email that does not arrive. If fake is set, it first replaces functions such as timers or fetch. */
 async function scenario(fake = () => {}) {
   const mock = await Mock.start();
   const account = await mock.account();

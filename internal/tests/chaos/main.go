@@ -1,6 +1,6 @@
 // Command chaos starts processes that share lookups, events and emails through Redis and PostgreSQL. Some
-// share events through NATS JetStream. It kills the processes and the servers. Then it prints the losses, the
-// duplicates and the speed, each with its target:
+// processes share events through NATS JetStream. The command kills the processes and the servers, and then
+// prints the losses, the duplicates and the speed, each with its target:
 //
 //	go run -C internal/tests/chaos .          # all figures, about 22 minutes
 //	go run -C internal/tests/chaos . -short   # the same with less work, about two minutes

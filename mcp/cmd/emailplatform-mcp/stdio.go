@@ -78,9 +78,9 @@ func messages(line []byte) []json.RawMessage {
 }
 
 // nextLine returns the next line that is not blank. To limit the memory, it removes the
-// middle of a line that is too long. The rest is still longer than maxLine, so the caller
-// rejects the line. The rest includes the end of the line, because many clients write the
-// id last, and the error response needs the id.
+// middle of a line that is too long. The shortened line is still longer than maxLine, so
+// the caller rejects it. nextLine keeps the end of the line, because many clients write
+// the id last, and the error response needs the id.
 func nextLine(in *bufio.Reader) ([]byte, error) {
 	const end = 1000 // bytes
 	var line []byte

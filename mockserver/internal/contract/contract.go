@@ -1,7 +1,7 @@
 // Package contract validates JSON. For requests, responses and events of the API, it
 // uses a table of operations and schemas that internal/tools/codegen generates from
-// openapi.yaml, because loading openapi.yaml with kin-openapi takes 90 ms. Tests
-// compare the results of the table with the results of kin-openapi. For the bodies of
+// openapi.yaml. The reason is that loading openapi.yaml with kin-openapi takes 90 ms.
+// Tests compare the table's results with the results of kin-openapi. For the bodies of
 // control routes, package contract uses schemas that package schema creates.
 package contract
 

@@ -141,8 +141,8 @@ func lines(to []byte, texts ...string) []byte {
 	return to
 }
 
-// folded returns text without differences in case and in the form of accents (NFC). It also removes the
-// difference between the forms of sigma. If text is ASCII, folded changes it in place.
+// folded returns text without differences in case and in the form of accents (NFC). It also replaces
+// the forms of sigma with one form. If text is ASCII, folded changes it in place.
 func folded(text []byte) []byte {
 	for i, c := range text {
 		if c >= utf8.RuneSelf {

@@ -189,8 +189,8 @@ const (
 )
 
 // campaignRun returns a function that sends a campaign. If calls of the function
-// overlap, only one of them sends emails. If a restore replaces the campaign, the call
-// ends, even if the new campaign has the same id.
+// overlap, only one of them sends emails. If a restore replaces the campaign during a
+// call, the call ends, even if the new campaign has the same id.
 func (p *Platform) campaignRun(accountID int64, scheduled *campaign) func() {
 	id, start := scheduled.CampaignID, scheduled.start
 	return func() {

@@ -4,7 +4,7 @@
 // The programs must be installed, for example from the Debian packages redis-server, postgresql and
 // pgbouncer. PostgreSQL and PgBouncer refuse to run as root, so a test that runs as root on Linux
 // starts all servers as another user, such as postgres. Close ends a server. On Linux, a server
-// also ends when the process that started it ends, even if kill -9 ended this process.
+// also ends when the process that started it ends, even by kill -9.
 //
 // The servers require no password, so every user of the machine can connect to them.
 package servers
