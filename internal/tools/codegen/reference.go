@@ -77,7 +77,7 @@ func withoutEmptyColumns(table []byte) []byte {
 			used[i] = false
 		}
 	}
-	if len(rows) <= 14 && strings.HasPrefix(string(table), "| field | type |") {
+	if strings.HasPrefix(string(table), "| field | type |") {
 		for _, row := range rows[2:] {
 			kind := strings.TrimSpace(row[2])
 			if decision := strings.TrimSpace(row[3]); decision != "" && used[3] {

@@ -56,9 +56,9 @@ func complete(routes map[string]route) string {
 	seen := map[string]string{}
 	head, _, _ := strings.Cut(manual, "\n## ")
 	common := &bytes.Buffer{}
-	parametersTable(common, listParams())
+	parameterList(common, listParams())
 	out.WriteString(strings.NewReplacer(
-		"<!-- notice -->", "<!-- written by go generate from mockserver/internal/control: the text from manual.tmpl, the tables from the routes -->",
+		"<!-- notice -->", "<!-- written by go generate from mockserver/internal/control: the text from manual.tmpl, the lists from the routes -->",
 		"<!-- list parameters -->\n", common.String()).Replace(head))
 	for _, e := range entries() {
 		rt, ok := routes[e.title]
@@ -70,7 +70,7 @@ func complete(routes map[string]route) string {
 			continue
 		}
 		fmt.Fprintf(out, "\n### `%s`\n\n%s\n", e.title, e.text)
-		rt.tables(out, seen)
+		rt.lists(out, seen)
 		if !isPlain(e.example, e.title) {
 			fmt.Fprintf(out, "\n```sh\n%s\n```\n", e.example)
 		}
@@ -92,22 +92,9 @@ func complete(routes map[string]route) string {
 				object = merged(out, object, objects[part])
 			}
 		}
-		fieldsTable(out, object)
+		fieldList(out, object)
 	}
-	return shortTable.ReplaceAllStringFunc(shortened(out.String()), listOf)
-}
-
-// shortTable matches a table with at most twelve rows. The manual has a list instead.
-var shortTable = regexp.MustCompile(`(?m)^\| (?:field|parameter) \| type \| description \|\n\|---\|---\|---\|\n(?:\|.*\n){1,12}(?:\n|\z)`)
-
-// listOf returns the list for a short table.
-func listOf(table string) string {
-	var list strings.Builder
-	for _, row := range strings.Split(strings.TrimSpace(table), "\n")[2:] {
-		cells := strings.SplitN(strings.Trim(row, "|"), " | ", 3) // only the description can contain a bar
-		list.WriteString(markdown.Item(strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])))
-	}
-	return list.String() + strings.TrimPrefix(table, strings.TrimRight(table, "\n")+"\n")
+	return shortened(out.String())
 }
 
 // isPlain reports whether an example only repeats the title of its route, so the manual omits it.
@@ -145,12 +132,12 @@ func shortened(text string) string {
 // longList matches seven or more values.
 var longList = regexp.MustCompile("(?:`[A-Za-z_.]+` ){6,}`[A-Za-z_.]+`")
 
-// wholes maps types to types with almost the same fields, because the manual has one table for both.
+// wholes maps types to types with almost the same fields, because the manual has one list for both.
 var wholes = map[string]string{
 	"MessageSummary": "Message", "DeliverySummary": "Delivery", "EventSummary": "Event", "RequestSummary": "Request", "Fault": "FaultRule",
 }
 
-// state is the name of a type without a table, because most of its records are internal.
+// state is the name of a type without a list of fields, because most of its records are internal.
 const state = "State"
 
 // merged returns the fields of both types, and writes the differences. The types of the fields may be narrower in the
@@ -180,8 +167,8 @@ func merged(out *bytes.Buffer, whole, part *contract.Schema) *contract.Schema {
 	return all
 }
 
-// tables writes the parameters, the request body and the response of a route. seen contains the earlier tables.
-func (rt route) tables(out *bytes.Buffer, seen map[string]string) {
+// lists writes the parameters, the request body and the response of a route. seen contains the earlier lists.
+func (rt route) lists(out *bytes.Buffer, seen map[string]string) {
 	response := rt.response()
 	query := rt.query
 	if isList(response) {
@@ -193,13 +180,13 @@ func (rt route) tables(out *bytes.Buffer, seen map[string]string) {
 	if body := rt.body(); body != nil && body.Name != "" {
 		fmt.Fprintf(out, "\nRequest: %s.\n", describe(body))
 	} else if body != nil && len(body.Properties) > 0 {
-		rt.table(out, seen, "Request:", body)
+		rt.list(out, seen, "Request:", body)
 	}
 	if response != nil && response.Name == "" && len(response.Properties) > 0 && !isList(response) {
 		if body := rt.body(); body != nil && fieldsText(body) == fieldsText(response) {
 			out.WriteString("\nResponse: the same as the request.\n")
 		} else {
-			rt.table(out, seen, "Response:", response)
+			rt.list(out, seen, "Response:", response)
 		}
 	} else if text := fmt.Sprintf("\nResponse: %s.\n", rt.describeResponse()); strings.Contains(text, "{") {
 		rt.writeOnce(out, seen, "Response:", text)
@@ -211,9 +198,9 @@ func (rt route) tables(out *bytes.Buffer, seen map[string]string) {
 	}
 }
 
-// table writes the table of a body, or a link to an earlier body that has the same fields and more.
-func (rt route) table(out *bytes.Buffer, seen map[string]string, title string, body *contract.Schema) {
-	rows := strings.Split(strings.TrimSpace(fieldsText(body)), "\n")[2:]
+// list writes the list of the fields of a body, or a link to an earlier body that has the same fields and more.
+func (rt route) list(out *bytes.Buffer, seen map[string]string, title string, body *contract.Schema) {
+	rows := strings.Split(strings.TrimSpace(fieldsText(body)), "\n")
 	earlier := seen[title+rows[0]]
 	for _, row := range rows {
 		if seen[title+row] != earlier {
@@ -232,19 +219,19 @@ func (rt route) table(out *bytes.Buffer, seen map[string]string, title string, b
 	fmt.Fprintf(out, "\n%s %s, as in [`%s`](#%s).\n", title, names, earlier, markdown.Anchor(earlier))
 }
 
-// parameters writes the table of the parameters, or a link to the list that has the same parameters except search.
+// parameters writes the list of the parameters, or a link to the route that has the same parameters except search.
 func (rt route) parameters(out *bytes.Buffer, seen map[string]string, query []param) {
-	table, rest := &bytes.Buffer{}, &bytes.Buffer{}
-	parametersTable(table, query)
+	all, rest := &bytes.Buffer{}, &bytes.Buffer{}
+	parameterList(all, query)
 	last := len(query) - 1
-	parametersTable(rest, query[:last])
+	parameterList(rest, query[:last])
 	earlier := seen["Parameters:"+titled(rest)]
-	if query[last].name == "search" && earlier != "" && seen["Parameters:"+titled(table)] == "" {
+	if query[last].name == "search" && earlier != "" && seen["Parameters:"+titled(all)] == "" {
 		fmt.Fprintf(out, "\nParameters: as in [`%s`](#%s), and `search`.\n", earlier, markdown.Anchor(earlier))
-		seen["Parameters:"+titled(table)] = rt.name()
+		seen["Parameters:"+titled(all)] = rt.name()
 		return
 	}
-	rt.writeOnce(out, seen, "Parameters:", titled(table))
+	rt.writeOnce(out, seen, "Parameters:", titled(all))
 }
 
 func titled(parameters *bytes.Buffer) string { return "\nParameters:\n\n" + parameters.String() }
@@ -260,8 +247,7 @@ func (rt route) writeOnce(out *bytes.Buffer, seen map[string]string, title, text
 	seen[title+text] = first
 }
 
-func parametersTable(out *bytes.Buffer, params []param) {
-	out.WriteString("| parameter | type | description |\n|---|---|---|\n")
+func parameterList(out *bytes.Buffer, params []param) {
 	for _, p := range params {
 		of, preset := *p.schema, ""
 		if of.Kind == contract.String {
@@ -270,7 +256,7 @@ func parametersTable(out *bytes.Buffer, params []param) {
 		if p.preset != "" {
 			preset = ", " + p.preset + " by default"
 		}
-		fmt.Fprintf(out, "| `%s` | %s%s | %s |\n", p.name, describe(&of), preset, brief(p.doc, p.name))
+		out.WriteString(markdown.Item("`"+p.name+"`", describe(&of)+preset, brief(p.doc, p.name)))
 	}
 }
 
@@ -303,23 +289,22 @@ func isList(s *contract.Schema) bool {
 
 func fieldsText(s *contract.Schema) string {
 	out := &bytes.Buffer{}
-	fieldsTable(out, s)
+	fieldList(out, s)
 	return out.String()
 }
 
-// fieldsTable writes a table of the fields of an object.
-func fieldsTable(out *bytes.Buffer, s *contract.Schema) {
-	out.WriteString("| field | type | description |\n|---|---|---|\n")
+// fieldList writes a list of the fields of an object.
+func fieldList(out *bytes.Buffer, s *contract.Schema) {
 	for _, f := range s.Properties {
 		mark := ""
 		if !f.Required {
 			mark = "?"
 		}
-		fmt.Fprintf(out, "| `%s`%s | %s | %s |\n", f.Name, mark, describe(f.Schema), strings.ReplaceAll(brief(f.Doc, f.Name), "*", `\*`))
+		out.WriteString(markdown.Item("`"+f.Name+"`"+mark, describe(f.Schema), strings.ReplaceAll(brief(f.Doc, f.Name), "*", `\*`)))
 	}
 }
 
-// brief returns a description for a table, without the article at its beginning, and without a clause at its beginning
+// brief returns a description for a list, without the article at its beginning, and without a clause at its beginning
 // that the name of the field shows.
 func brief(doc, name string) string {
 	doc = strings.TrimSuffix(doc, "; by default the mock server assigns an id") // as manual.tmpl says
