@@ -48,10 +48,10 @@ func CSVRow(contact Contact, headers ...string) []string {
 	return row
 }
 
-// formula matches the places where a formula can begin. Some programs split rows at
-// semicolons and ignore CSV's quotation marks, so any number of quotation marks can
-// precede the formula. If the field already has an apostrophe before the formula,
-// CSVRow adds a second apostrophe, because unescapeFormula removes one.
+// formula matches the places where a formula can begin: the start of a field or of a line,
+// and the text after a separator. Some programs do not interpret CSV's quotation marks. For
+// them, a formula can also follow quotation marks. If the field already has an apostrophe
+// before the formula, CSVRow adds a second one, because unescapeFormula removes one.
 var (
 	formula        = regexp.MustCompile(`((?:^|[;\t\r\n])"*)('*[=+\-@＝＋－＠])`)
 	escapedFormula = regexp.MustCompile(`((?:^|[;\t\r\n])"*)'('*[=+\-@＝＋－＠])`)

@@ -210,9 +210,9 @@ func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, 
 	}
 }
 
-// join calls the source unless another call to it is in progress, and returns the call.
-// The parameter background is true if the caller does not wait for the result. If the
-// given token is no longer current, join returns nil.
+// join returns the call to the source that is in progress. If there is none, join starts a
+// call and returns it. The parameter background is true if the caller does not wait for the
+// result. If the given token is no longer current, join returns nil.
 func (t *tokens) join(ctx context.Context, cached *cachedToken, background bool) *sourceCall {
 	t.mu.Lock()
 	defer t.mu.Unlock()

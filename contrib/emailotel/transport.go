@@ -15,10 +15,10 @@ const redacted = "REDACTED"
 
 type urlKey struct{}
 
-// Transport passes a transport to the function instrument, such as
-// otelhttp.NewTransport, and returns the result. The instrumentation sees only
-// redacted URLs, so it does not record the addresses of recipients. The base
-// transport then sends the requests with their original URLs. If base is nil,
+// Transport returns an instrumented transport that sends requests with base. The
+// function instrument, for example otelhttp.NewTransport, adds the instrumentation. The
+// instrumentation sees only redacted URLs, so it does not record the addresses of
+// recipients. However, base sends the requests with their original URLs. If base is nil,
 // Transport uses client.NewTransport(). Transport panics if instrument is nil.
 //
 // In a redacted URL, REDACTED replaces addresses in the path, and all query values except

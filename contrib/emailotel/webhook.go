@@ -29,9 +29,9 @@ func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(con
 
 // HandleAsync is a variant of [Telemetry.Wrap] for a worker that reads events from a
 // queue. The worker's span starts a new trace, with a link to the span of the webhook
-// request. For this link, store the context of that span,
-// trace.SpanContextFromContext(ctx), with the event in the queue, and pass it to
-// HandleAsync. HandleAsync panics if fn is nil.
+// request. For this link, the webhook handler must store
+// trace.SpanContextFromContext(ctx), the context of its span, with the event in the
+// queue. The worker passes this span context as receipt. HandleAsync panics if fn is nil.
 func (t *Telemetry) HandleAsync(
 	receipt trace.SpanContext, fn func(context.Context, *events.Event) error,
 ) func(context.Context, *events.Event) error {

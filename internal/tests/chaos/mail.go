@@ -11,8 +11,9 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// outage simulates 503 responses for two minutes. Every second response has a Retry-After header. Each Room has the
-// default pause, 30 s, and the shop gets an order every 2 s. The short form divides all times by 10.
+// outage simulates an outage of two minutes: the platform responds with 503, and half of the responses have a Retry-After
+// header. In the meantime, the shop gets an order every 2 s. Each Room has the default pause, 30 s. In the short form of
+// the test, all these times are divided by 10.
 func outage(store string) func(context.Context, *environment) []figure {
 	return func(ctx context.Context, env *environment) []figure {
 		if env.short && store != onRiver {

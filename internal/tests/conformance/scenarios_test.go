@@ -39,9 +39,9 @@ import (
 //	message {…}                   the newest message; "outbox" checks the recipients of all messages
 //	wait 1s                       advances the time
 //
-// A request without an expected status must succeed. Indented lines continue a statement. The statements
-// before the first title run at the start of each scenario. The map named commands defines all statements
-// that are not requests.
+// If a request has no expected status, it must succeed. An indented line continues the statement above it. The
+// statements before the first title run at the start of each scenario. Statements that are not requests are commands,
+// which the variable commands defines.
 func TestScenarios(t *testing.T) {
 	dir, err := filepath.Abs(filepath.Join("testdata", "scenarios")) // so that an editor can open the files in a failure
 	require.NoError(t, err)

@@ -68,8 +68,9 @@ func (o Types) Of(t reflect.Type) *contract.Schema {
 }
 
 // fieldsOf returns the fields of a struct as properties. A field with omitempty or
-// omitzero is optional, and the tag "item" contains the rules for the items of an
-// array. A field of type *struct{} hides a field of an embedded struct.
+// omitzero is optional. If a field is an array, its tag "item" contains the rules for the
+// items. A field of type *struct{} is not a property: its only purpose is to hide the field
+// with the same name of an embedded struct.
 func (o Types) fieldsOf(t reflect.Type) []contract.Property {
 	out := []contract.Property{}
 	for _, f := range reflect.VisibleFields(t) {
