@@ -30,9 +30,9 @@ const (
 type Campaigns struct{ handler handler }
 
 // Schedule schedules a campaign for the given time, with a precision of one second. If
-// the time is in the past, the platform sends the campaign immediately. The error is
-// [ErrValidation] if the time is before 1970-01-01 00:00:01 UTC or after the year 9999,
-// and [ErrPolicyNotAccepted] if the list's policy has not been accepted.
+// the time is in the past, the platform sends the campaign immediately. If the time is
+// before 1970-01-01 00:00:01 UTC or after the year 9999, the error is [ErrValidation].
+// If the list's policy has not been accepted, the error is [ErrPolicyNotAccepted].
 //
 // The platform must confirm the time (see "Confirmed writes" in the package
 // documentation), because a platform that ignores the time sends the campaign

@@ -76,7 +76,8 @@ type Config struct {
 
 	// LookupLimiter limits the rate of email lookups. By default, all clients in the
 	// process with the same BaseURL, Account and token share one limit. If a client has
-	// a TokenSource, the first token from the source counts.
+	// a TokenSource, the first token from the source determines which limit the client
+	// uses.
 	LookupLimiter LookupLimiter `json:"-"`
 
 	// Logger receives these records:
@@ -236,11 +237,10 @@ type RetryConfig struct {
 	// negative, the client ignores Retry-After.
 	MaxRetryAfter time.Duration
 
-	// Unprocessed503WithRetryAfter declares a promise of the platform: if its response is a
-	// 503 with a valid Retry-After header, it has not processed the request. The client
-	// then retries every request after such a response, including [Emails.Send]. If the
-	// platform breaks the promise, recipients may therefore get duplicates. By default, the
-	// outcome after a 503 is unknown.
+	// Unprocessed503WithRetryAfter declares that the platform has not processed a request
+	// when it responds with a 503 and a valid Retry-After header. The client then retries
+	// every request after such a response, including [Emails.Send]. If the declaration is
+	// wrong, recipients may get duplicates. By default, the outcome after a 503 is unknown.
 	Unprocessed503WithRetryAfter bool
 
 	// Budget is the size of the retry budget that all calls of the client share. The

@@ -4,11 +4,10 @@ import "fmt"
 
 // confirmed returns the result of a write that the platform must confirm. The table under
 // "Confirmed writes" in the package documentation lists these writes. The parameter result is
-// the response to the write, and the function shown reports whether a response confirms the
-// write. If the first response does not confirm it, confirmed calls the function get, which
-// requests the resource. If this second response does not confirm the write either, the
-// outcome of the write is unknown, and confirmed returns the last result together with an
-// error.
+// the response to the write. To check whether a response confirms the write, confirmed calls
+// shown(). If the first response does not confirm the write, confirmed calls get(), which
+// requests the resource. If this second response does not confirm it either, the outcome of
+// the write is unknown, and confirmed returns the last result together with an error.
 func confirmed[T any](r request, result T, what string, get func() (T, error), shown func(T) bool) (T, error) {
 	if shown(result) {
 		return result, nil

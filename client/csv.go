@@ -25,10 +25,10 @@ type CSVOptions struct {
 	// is called with the detected separator. If OnComma is nil, a file with such a
 	// separator is an error.
 	//
-	// The source splits the header row at commas and at each of these characters. It
-	// detects a character if only the split at this character finds the header of the
-	// address. If Comma is set, or the file begins with a line such as "sep=;", the
-	// source detects nothing.
+	// To detect the separator, the source splits the header row four times: at ',',
+	// ';', tab and '|'. If only one of these splits yields the header of the address,
+	// the source uses its separator. If Comma is set, or the file begins with a line
+	// such as "sep=;", the source uses that separator instead.
 	OnComma func(comma rune)
 
 	// Email, Tags, Interests and Status are the headers of the columns with the

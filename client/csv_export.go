@@ -49,9 +49,9 @@ func CSVRow(contact Contact, headers ...string) []string {
 }
 
 // formula matches the places where a formula can begin: the start of a field or of a line,
-// and the text after a separator. Some programs do not interpret CSV's quotation marks. For
-// them, a formula can also follow quotation marks. If the field already has an apostrophe
-// before the formula, CSVRow adds a second one, because unescapeFormula removes one.
+// and the text after a separator. Some programs ignore CSV's quotation marks, so a formula
+// can also begin after quotation marks. CSVRow writes an apostrophe before a formula, even
+// if the field already has one there, because unescapeFormula removes one apostrophe.
 var (
 	formula        = regexp.MustCompile(`((?:^|[;\t\r\n])"*)('*[=+\-@＝＋－＠])`)
 	escapedFormula = regexp.MustCompile(`((?:^|[;\t\r\n])"*)'('*[=+\-@＝＋－＠])`)

@@ -75,9 +75,9 @@ func separator(line string) rune {
 
 // otherComma returns the separator of the first line if it is a semicolon, a tab or |, and 0
 // otherwise. To find the separator, it splits the line four times: at commas, and at each of the
-// three characters. A separator is possible if the function found returns true for one of the
-// resulting fields. If a comma is possible, or if several of the three characters are possible,
-// otherComma returns 0.
+// three characters. A separator is possible if found() returns true for one of the resulting
+// fields. If a comma is possible, or if several of the three characters are possible, otherComma
+// returns 0.
 func (c *csvRows) otherComma(found func(field string) bool) (comma rune) {
 	line := c.firstLine()
 	has := func(comma rune) bool {

@@ -66,10 +66,10 @@
 // ctx.Err() is nil.
 //
 // The client accepts any 2xx status, not only the status that the specification names, and
-// then checks the body. Therefore a nil error means that the result is complete: a resource
-// contains its id, a page contains its items, the response to an import accounts for each
-// contact, and an iteration yields as many items as the platform reports. Fields that the
-// specification does not require may be zero.
+// then checks the body. Therefore a nil error means that the result is complete. A resource
+// contains its id, and a page contains its items. The response to an import accounts for
+// each contact, and an iteration yields as many items as the platform reports. Fields that
+// the specification does not require may be zero.
 //
 // [ErrInvalidResponse] means that the client cannot use the response. Examples are a
 // redirect, HTML, a truncated body, a body larger than [Config.MaxResponseBytes] and
@@ -189,9 +189,9 @@
 //   - The retry budget that all calls share, [RetryConfig.Budget], is exhausted. A retry
 //     after a 429 with a Retry-After header does not need the budget.
 //
-// A delay stops only its own call, not the other calls of the client. To stop all calls
-// after a 429, for example, pause your workers for [Error].RetryAfter. Package mailroom does
-// this for the emails of its outbox.
+// A delay stops only its own call, not the other calls of the client. If all calls must
+// stop, for example after a 429, pause your workers for [Error].RetryAfter. Package mailroom
+// does this for the emails of its outbox.
 //
 // If the platform may have processed a DELETE and the retry returns 404, the
 // call succeeds.
@@ -210,8 +210,10 @@
 // other than a GET only if it has not written any byte of it.
 //
 // Over HTTP/2, this protection has a cost for requests without a body. If a server rejects
-// such a request without processing it, the client cannot distinguish the rejection from a
-// lost connection. Therefore, if the request is not repeatable, its outcome is unknown.
+// such a request without processing it, net/http tries to resend the request. When the
+// client prevents this, net/http does not report the reason. The client then cannot
+// distinguish the rejection from a lost connection. Therefore, if the request is not
+// repeatable, its outcome is unknown.
 //
 // # Pagination
 //
@@ -280,8 +282,8 @@
 // A goroutine of the client ends before the call or loop that started it. The only
 // exception is the goroutine that calls the [TokenSource], because several calls can share
 // the token. The client cancels the context of the source after [Config.Timeout], or when
-// all calls that waited for the token have ended. If the source ignores this, a call that
-// is still waiting returns an error one second later.
+// all calls that waited for the token have ended. If the source ignores the cancellation,
+// a call that is still waiting returns an error one second later.
 //
 // Some of your callbacks run on another goroutine. If such a callback panics or calls
 // [runtime.Goexit] (for example, in testing.T.FailNow), the client method waits for its

@@ -144,10 +144,11 @@ func (e Email) Settled() bool {
 	return true
 }
 
-// Hard reports whether the bounce is permanent. A bounce is permanent if its
-// type is [events.BounceTypeHard], or if its type is not [events.BounceTypeSoft]
-// and its category is [events.BounceCategoryHard]. Do not send to the address
-// again after a permanent bounce.
+// Hard reports whether the bounce is permanent. A bounce of the type
+// [events.BounceTypeHard] is permanent, and a bounce of the type
+// [events.BounceTypeSoft] is not. Any other bounce is permanent if its category
+// is [events.BounceCategoryHard]. Do not send to the address again after a
+// permanent bounce.
 func (b EmailBounce) Hard() bool {
 	return b.Type == events.BounceTypeHard || b.Type != events.BounceTypeSoft && b.Category.Hard()
 }

@@ -67,10 +67,10 @@ type ImportOptions struct {
 
 	// NoRepeat prevents the client from sending a batch again if the platform may have
 	// processed it. By default, the client sends the batch again. The second request then
-	// activates contacts that were deleted after the first request and, if Resubscribe is
-	// set, contacts that unsubscribed after it. With NoRepeat, the contacts in such a batch
-	// have the status [ImportUnknown] instead. Check whether the list contains these contacts
-	// before you import them again.
+	// activates contacts that were deleted after the first request. If Resubscribe is set, it
+	// also activates contacts that unsubscribed after the first request. With NoRepeat, the
+	// contacts in such a batch have the status [ImportUnknown] instead. Check whether the
+	// list contains these contacts before you import them again.
 	NoRepeat bool
 
 	// OnProgress, if not nil, is called after each batch, even if the batch

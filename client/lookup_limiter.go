@@ -66,9 +66,9 @@ type processLimiter struct {
 // "free". The channel serves its receivers in order, and a receiver that stops waiting does not
 // delay the others.
 //
-// A rate.Limiter of golang.org/x/time does not fit for two reasons. First, its callers that stop
-// waiting delay later callers. Second, its interval begins when a call may start, but the
-// platform's interval begins when it responds.
+// A rate.Limiter of golang.org/x/time does not fit for two reasons. First, a caller that stops
+// waiting delays later callers. Second, its interval begins when a call may start, but the
+// platform's interval begins when the platform responds.
 type slot struct {
 	free  chan time.Time // while the slot is free, the earliest time of the next lookup
 	users int            // number of callers that hold the slot or wait for it

@@ -25,9 +25,10 @@ type IterOption func(*iterOptions)
 //
 // The iterator requests several pages at once, and the platform may handle these requests in
 // any order. For example, it may handle the request for page 3 before the request for page 2.
-// If an item is added at the beginning of the list in between, the last item of page 2 moves
-// to page 3, so the iteration misses the moved item. Therefore, the iterator requests the
-// first page again at the end. If items were added, the iteration ends with [ErrListChanged].
+// If an item is added at the beginning of the list between these two requests, the last item
+// of page 2 moves to page 3, so the iteration misses the moved item. Therefore, the iterator
+// requests the first page again at the end. If items were added, the iteration ends with
+// [ErrListChanged].
 //
 // If the Sort parameter is set, Prefetch has no effect. With Sort, items may be added on any
 // page, and the iterator would not detect this.

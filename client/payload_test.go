@@ -58,9 +58,9 @@ func TestPayloadReferenceCount(t *testing.T) {
 	}
 }
 
-// TestPayloadAfterClose: a body that was closed before any read is readable from its beginning until its call ends.
-// Any other read after Close must fail. Otherwise, a transport would send only the rest of the body, or an empty
-// body.
+// TestPayloadAfterClose: if a body is closed before any read, the transport can read the whole body until the call
+// ends. Any other read after Close must fail. Otherwise, a transport would send only the rest of the body, or an
+// empty body.
 func TestPayloadAfterClose(t *testing.T) {
 	const whole = `{"name":"Customers"}`
 	for name, tc := range map[string]struct {

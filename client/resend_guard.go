@@ -120,9 +120,9 @@ var (
 	}, "|") + `)$`)
 )
 
-// reason returns errResendPrevented if the guard aborted the request to prevent a duplicate. If net/http could not
-// retry after an earlier error, err quotes that error, and reason returns an error with the quoted text.
-// Otherwise, reason returns err unchanged.
+// reason returns the cause of err. If the guard aborted the request to prevent a duplicate, the cause is
+// errResendPrevented. If net/http could not retry the request after an earlier error, err quotes the text of this
+// error, and the cause is an error with this text. Otherwise, the cause is err itself.
 func (g *resendGuard) reason(err error) error {
 	if g.stopped.Load() {
 		return errResendPrevented

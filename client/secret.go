@@ -12,10 +12,10 @@ import (
 const redacted = "[redacted]"
 
 // Secret is a string whose value only [Secret.Reveal] returns, so a program cannot print
-// it by accident. Printed text, logs and JSON contain "[redacted]" instead, even for the
-// key of a map. There is one exception: for a Secret in an unexported field of a struct,
-// package fmt prints a memory address. The == operator compares the contents of two
-// Secrets. The zero Secret is the empty string.
+// it by accident. Printed text, logs and JSON contain "[redacted]" instead, even if the
+// Secret is the key of a map. There is one exception: for a Secret in an unexported
+// field of a struct, package fmt prints a memory address. The == operator compares the
+// contents of two Secrets. The zero Secret is the empty string.
 type Secret struct {
 	text unique.Handle[string] // package fmt prints a pointer as an address if it does not call methods
 }

@@ -111,8 +111,9 @@ func (e tokenExpiry) extended(now time.Time) tokenExpiry {
 // client starts no more calls while ten calls have not returned.
 //
 // The source must use a separate client, not the client that calls it. Otherwise, the
-// source's request would wait for the token that the source must return. If the request
-// uses the source's context, the client detects this, so the request fails.
+// source's request would wait for the token that the source must return. If the source
+// passes its context to the request, the client detects this error, and the request
+// fails immediately.
 type TokenSource func(ctx context.Context) (Token, error)
 
 // cachedToken is the result of the last call to the source.

@@ -198,8 +198,8 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 
 // find searches the platform's list for webhooks with the URL of want. It returns the id of the
 // first webhook that also has the events and the rate limit of want, or "" if there is none. It
-// also returns the old webhooks, which deliver some of the events. If find has found a webhook,
-// only webhooks before it in the list count as old.
+// also returns the old webhooks, which precede this webhook in the list and deliver some of the
+// events. If there is no such webhook, old webhooks can be anywhere in the list.
 //
 // During a rotation, after is the id of the old webhook. Its successor follows it in the list, so find does not
 // return the old webhook or an earlier one.

@@ -2,9 +2,9 @@ package events
 
 import "example.com/emailplatform/internal/json/jsonscan"
 
-// object reads an object with read. It allocates the object together with memory for the
-// event, because one allocation for both is cheaper than two. If the value is not an
-// object, or is null, this is a mismatch, and the result is nil.
+// object calls read() to read a JSON object as data. It allocates the data together with
+// memory for the event, because one allocation for both is cheaper than two. If the JSON
+// value is not an object, or is null, object records a mismatch, and the data is nil.
 func object[T any, P interface {
 	*T
 	Data

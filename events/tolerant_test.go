@@ -190,9 +190,9 @@ func TestMismatchesAreLimited(t *testing.T) {
 	assert.Len(t, paths(ev), 10)
 }
 
-// TestManyMismatches: a nullable value of the wrong type is null, even after any number of mismatches. To find the
-// path of a mismatch, Parse must parse the body again. It must not do this for each mismatch, because this would
-// take quadratic time.
+// TestManyMismatches: a nullable value of the wrong type is null, even after any number of mismatches. Parse also
+// must not take quadratic time. It would do so if it parsed the body again for each mismatch, to find the path of
+// the mismatch.
 func TestManyMismatches(t *testing.T) {
 	for n := range 15 {
 		ev := mustParse(t, []byte(`{"event":"x"`+strings.Repeat(`,"ip":7`, n)+`,"user":{"email":7}}`))

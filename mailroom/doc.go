@@ -108,8 +108,8 @@
 // both, and the Room deduplicates the events.
 //
 // The Room archives the old webhook when no process has used the webhook for 8 hours. These 8
-// hours count only while at least one process runs, because otherwise the deliveries for the
-// old webhook fail, and the webhook must remain until the platform has retried them. If the URL
+// hours count only while at least one process runs. If no process runs, the deliveries for the
+// old webhook fail, so the webhook must remain until the platform has retried them. If the URL
 // changed, the application must pass requests for the old URL to the Room too, until the Room
 // has archived the old webhook.
 package mailroom

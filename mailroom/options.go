@@ -71,10 +71,9 @@ type Options struct {
 	// 20 times Pause. The default is 30 s, so a pause is at most 10 minutes.
 	Pause time.Duration
 
-	// RetryFor is how long the Room retries an email that the platform does not accept for a
-	// temporary reason. The time begins with the first request. If the platform has not
-	// accepted the email by the end of this time, the outcome is [Failed]. The default is 24
-	// hours.
+	// RetryFor is how long the Room retries an email that the platform temporarily does not
+	// accept. The time begins with the first request. If the platform has not accepted the
+	// email by the end of this time, the outcome is [Failed]. The default is 24 hours.
 	RetryFor time.Duration
 
 	// KeepSent is how long the store keeps the key of an email after its outcome is known. When

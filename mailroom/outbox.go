@@ -45,10 +45,10 @@ const maxUnix = 253_402_300_799 // the Unix time of the end of the year 9999
 // again.
 //
 // Make the key a part of the subject, because the Room may need it to resolve an unknown
-// outcome. In this case, the Room has not received the id of the email. When an event contains
-// an id that the Room does not know, the Room looks up the email. It then compares the address
-// and the subject with the stored emails. Without the key in the subject, the Room could not
-// distinguish several emails to one address.
+// outcome. If the outcome is unknown, the Room has not received the id of the email. When an
+// event contains an id that the Room does not know, the Room looks up the email. It then
+// compares the address and the subject with the stored emails. Without the key in the subject,
+// the Room could not distinguish several emails to one address.
 func (r *Room) Enqueue(ctx context.Context, key string, email client.EmailSubmission) error {
 	return r.EnqueueAt(ctx, time.Now(), key, email)
 }
@@ -94,9 +94,9 @@ func (s *storeTx) requeue(key string, at time.Time, replaced string, m mailValue
 	s.putSend(key, at, m)
 }
 
-// putMail stores the item of the kind "mail", which is the state of a key. Until the outcome
-// is known, the item's Ref identifies the recipient's address. After that, the Ref
-// identifies the email.
+// putMail stores the item of the kind "mail", which is the state of the email with this key.
+// The Room searches for the item by its Ref. Until the outcome is known, the Ref identifies
+// the recipient's address. After that, it identifies the email.
 func (s *storeTx) putMail(key string, due time.Time, m mailValue) {
 	it := Item{Kind: kindMail, Key: key, Due: due, Value: encode(m)}
 	if m.Submission != nil {

@@ -57,8 +57,8 @@
 // types. Your function can detect this with [events.Event.Mismatch] and [events.Unknown].
 //
 // The handler reports failures to the log and to [Options].Observe, never to the sender. If your function
-// panics with [http.ErrAbortHandler], net/http closes the connection without a response, unless a framework
-// recovers from this panic. In that case, the response is 500.
+// panics with [http.ErrAbortHandler], net/http closes the connection without a response. However, if a
+// framework recovers from this panic, the response is 500.
 //
 // # Duplicate deliveries
 //

@@ -9,8 +9,8 @@ import (
 )
 
 // Middleware verifies deliveries for your own handler. It rejects the same requests as
-// [NewHandler], and does not call your handler for these. In Gin, this requires additional
-// code, because Gin calls the next handler itself; see docs/how-do-i.md.
+// [NewHandler], and does not call your handler for these. In Gin, you need additional code
+// to prevent the call, because Gin calls the next handler itself; see docs/how-do-i.md.
 //
 // Your handler gets the [Delivery] with [FromContext], and can read the body again. It must
 // respond, and must deduplicate with a [Once] and Delivery.Key.

@@ -120,9 +120,9 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 	return d, nil
 }
 
-// diagnose returns the rejection for a body whose verification failed with err. A platform
-// could drop an event after a 4xx status. Therefore the status is 503 if the receiver's
-// configuration could be the cause.
+// diagnose returns the rejection for a body whose verification failed with err. If the
+// receiver's configuration could be the cause of the failure, the status is 503. After a
+// 4xx status, a platform could drop the event.
 func (rc *receiver) diagnose(r *http.Request, body []byte, signature string, err error) error {
 	encoding := strings.Join(headers(r, "Content-Encoding"), ", ")
 	switch {

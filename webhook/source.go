@@ -20,10 +20,10 @@ type SourceOptions struct {
 	// or a negative value means 1 minute.
 	MaxAge time.Duration
 
-	// MinInterval is the minimum time between two calls to the function. If a signature matches
-	// no secret, the Verifier reloads the secrets, so a new secret is accepted after at most
-	// MinInterval. This has a cost: requests with invalid signatures can cause one reload per
-	// MinInterval. 0 or a negative value means 5 seconds.
+	// MinInterval is the minimum time between two calls to the function that returns the
+	// secrets. If a signature matches no secret, the Verifier reloads the secrets, so a new
+	// secret is accepted after at most MinInterval. This has a cost: requests with invalid
+	// signatures can cause one reload per MinInterval. 0 or a negative value means 5 seconds.
 	MinInterval time.Duration
 
 	// Timeout limits each call to the function, even if the function ignores its
@@ -115,9 +115,9 @@ func (s *source) current() []*key {
 	return s.keys
 }
 
-// newer returns keys that are newer than the keys tried, or nil if there are none. It
-// waits for the call in progress. If no call is in progress and MinInterval has passed,
-// it starts a new call.
+// newer returns keys that are newer than the keys in the slice tried, or nil if there
+// are none. If necessary, newer first waits for the call in progress. If no call is in
+// progress and MinInterval has passed, it starts a call.
 func (s *source) newer(tried []*key) []*key {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,7 +24,7 @@
 //
 // # Time
 //
-// The slots of a limiter are one second apart, so the tests take about six seconds. In a testing/synctest
-// bubble, they take no real time. A slot that starts too early fails the test. A slot may be up to one
-// second late, because test machines may be busy.
+// A limiter grants one slot per second, so the tests take about six seconds. In a testing/synctest
+// bubble, they take no real time. If a slot starts too early, the test fails. A slot may start up to
+// one second late, because test machines may be busy.
 package clienttest

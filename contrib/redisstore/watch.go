@@ -53,7 +53,8 @@ type watchers struct {
 }
 
 // watch is a subscription to one queue. The callers in this process that wait in the queue share the
-// subscription. The mutex of the watchers guards the fields that change after ready is closed.
+// subscription. The mutex of the watchers guards the fields that still change after the channel
+// ready is closed.
 type watch struct {
 	channel string
 	ready   chan struct{} // closed when the subscription exists or has failed

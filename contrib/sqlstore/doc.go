@@ -3,10 +3,10 @@
 // not affect the version of the application's driver. Its tests need drivers, so they are in another
 // module, in internal/tests/chaos/drivers.
 //
-// Each process regularly checks the table for work. This takes one transaction per second for each of its
-// workers (mailroom.Options.Workers) and three more, even if there is no work. docs/performance.md shows how
-// many emails per second one process sends. To distribute the emails to many processes, use module
-// contrib/riverjobs, which adds the job queue River and uses the same table.
+// Each process regularly checks the table for work. Every second, the process runs one transaction for each
+// of its workers (mailroom.Options.Workers) and three further transactions, even if there is no work.
+// docs/performance.md shows how many emails per second one process sends. To distribute the emails to many
+// processes, use module contrib/riverjobs, which adds the job queue River and uses the same table.
 //
 //	store := sqlstore.New(sqlstore.SQLite, db)
 //	if err := store.Create(ctx); err != nil {

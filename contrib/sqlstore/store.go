@@ -45,10 +45,10 @@ type transaction struct {
 	afterCommit []func()
 }
 
-// With returns a context with a transaction. Calls with this context, such as
-// [mailroom.Room.Enqueue], write in the transaction, and the Store does not end it. After the
-// commit, it can take up to a second until the Room finds emails that were enqueued in the
-// transaction.
+// With returns a context that carries the transaction tx. Calls with this context, such as
+// [mailroom.Room.Enqueue], write in the transaction. Your program must end the transaction,
+// because the Store does not. After the commit, it can take up to a second until the Room
+// finds emails that were enqueued in the transaction.
 //
 // In SQLite, a call that writes needs the write lock, and a transaction that has already read cannot
 // wait for this lock. Therefore, the transaction must write before it reads, or begin with
