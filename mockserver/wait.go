@@ -35,8 +35,8 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 // WaitFor waits until the function f returns true. It calls f on the caller's goroutine, immediately
 // and after every change to a message, a delivery, an event, a request, a fault, the clock or the whole
 // state. The function can call the server's methods, such as [Server.OutboxTo]. It must not send
-// requests to the API, because each request is a change and would call f again. WaitFor returns an
-// error if ctx is canceled or expires in real time, or if the server is shut down or closed.
+// requests to the API, because WaitFor would call f again after each request. WaitFor returns an error
+// if ctx is canceled or expires in real time, or if the server is shut down or closed.
 //
 // WaitFor also calls f after each delivery, so f can read a variable that the webhook handler sets before
 // it responds. For example, f can be the method Load of an atomic.Bool. However, WaitFor does not notice

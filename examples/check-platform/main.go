@@ -9,9 +9,9 @@
 // list, because the API cannot delete lists. To look up a submitted email, set its id
 // with -email.
 //
-// Without flags, the command checks the mock server. Each row of the table that it
-// prints shows a decision and the behavior of the platform. If they differ, the row
-// also shows whether the client can read the response.
+// Without flags, the command checks the mock server. Each row of the printed table
+// shows a decision from docs/decisions.md and the behavior of the platform. If the
+// two differ, the row also shows whether the client can read the response.
 package main
 
 import (

@@ -382,10 +382,10 @@ func (c *Cursor) Next() (name string, ok bool) {
 	return c.name()
 }
 
-// SkipNameIfNext skips the name of the next field in an object if the text continues with
-// exactly the expected text, such as `,"id":`, and a value other than null follows. It
-// reports whether it skipped the name. For a field in its usual place, this is faster than
-// Next.
+// SkipNameIfNext skips the name of the next field in an object, and reports whether it did
+// so. It skips the name only if the text continues with exactly the expected text, such as
+// `,"id":`, and a value other than null follows. If the fields are in their usual order,
+// this is faster than Next.
 func (c *Cursor) SkipNameIfNext(expected string) bool {
 	end := c.i + len(expected)
 	if end >= len(c.text) || c.text[c.i:end] != expected || c.text[end] <= ' ' || c.text[end] == 'n' {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestServers: each http.Server in the examples limits the time of a request and of a response. Slow clients then cannot keep
-// its connections. internal/tests/slowpeers tests such servers with slow clients.
+// TestServers: each http.Server in the examples limits the time to read a request and to write a response, so slow clients
+// cannot keep their connections open. internal/tests/slowpeers tests such servers with slow clients.
 func TestServers(t *testing.T) {
 	servers := 0
 	inspect(t, "examples", func(at token.Position, n ast.Node) {

@@ -6,7 +6,7 @@
 //	go run -C internal/tests/chaos . -short   # the same with less work, about two minutes
 //
 // It starts its own Redis and PostgreSQL (see package servers). If a figure misses its target, the command exits
-// with 1. The flag -only selects groups by the prefix of their names.
+// with 1. With -only mail, the command runs only the scenarios whose names begin with "mail".
 package main
 
 import (

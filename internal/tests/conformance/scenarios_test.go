@@ -40,8 +40,8 @@ import (
 //	wait 1s                       advances the time
 //
 // If a request has no expected status, it must succeed. An indented line continues the statement above it. The
-// statements before the first title run at the start of each scenario. Statements that are not requests are commands,
-// which the variable commands defines.
+// statements before the first title run at the start of each scenario. A statement other than a request begins with a
+// command, such as fires or wait (see var commands).
 func TestScenarios(t *testing.T) {
 	dir, err := filepath.Abs(filepath.Join("testdata", "scenarios")) // so that an editor can open the files in a failure
 	require.NoError(t, err)

@@ -31,7 +31,8 @@ type Captures map[string]string
 func Mismatches(got any, pattern string) []string { return Captures{}.Mismatches(got, pattern) }
 
 // Mismatches compares a value with a pattern in JSON. Some strings of the pattern match any value of a kind (see
-// kinds). The strings <string:name> and <integer:name> also store the value, and the field "…" allows other fields.
+// kinds). The strings <string:name> and <integer:name> also store the value under this name. If an object in the
+// pattern has the field "…", the value can have more fields.
 func (c Captures) Mismatches(got any, pattern string) []string {
 	want, err := Parse(pattern)
 	if err != nil {

@@ -69,9 +69,9 @@ func ask(conn net.Conn, request string) (status int, err error) {
 }
 
 // Survive calls serve, which must run a server until ctx ends, and opens 2,000 connections to this server. On each
-// connection, a slow client uses one of the given requests, in turn. Survive fails if another client then gets no
-// response or a 5xx, if the server uses too much memory, or if the server does not close each connection within the
-// given time.
+// connection, a slow client uses one of the requests, so that each kind of slow client uses each request. Survive
+// fails if another client then gets no response or a 5xx status, or if the server uses too much memory. It also
+// fails if the server does not close each connection within the given time.
 func Survive(t *testing.T, within time.Duration, serve func(ctx context.Context, l net.Listener) error, requests ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -44,8 +44,9 @@ type readField struct {
 	Next         string // the JSON name of the field that usually follows
 }
 
-// newDecoder reads the files of a package that declare types or call readers. If the types are responses, order contains
-// the fields of list elements, by type and in the order of openapi.yaml. Otherwise, order is nil.
+// newDecoder reads the source files of a package, to find the types that they declare and the readers that they call. If
+// the package decodes responses, order maps each type of list elements to its fields, in the order of openapi.yaml.
+// Otherwise, order is nil.
 func newDecoder(dir string, order map[string][]string) *decoder {
 	d := &decoder{order: order, hand: map[string]ast.Expr{}, own: map[string]bool{}, types: map[string]codegen.TypeDefinition{}}
 	d.known = constants(dir, "")

@@ -98,9 +98,10 @@ var drawn = regexp.MustCompile(`\A.*\S {2,}\S|─|\A<!--`)
 // variable matches a variable of the command mockserver. Only npm/src/mock.ts reads MOCKSERVER_URL.
 var variable = regexp.MustCompile(`\bMOCKSERVER_[A-Z]\w*`)
 
-// TestOtherBlocks checks the code blocks of documents and comments that are neither Go nor shell. JSON and YAML must be
-// valid, and the variables in YAML must exist. Any other block must be a drawing, a table or in one of the languages in
-// untested. TestOtherBlocks rejects all remaining blocks, because they are probably Go code with an error.
+// TestOtherBlocks checks code blocks that are neither Go nor shell, in documents and comments. JSON and YAML must be
+// valid. The environment variables of mockserver in YAML must exist. Any other block must be a drawing, a table or in
+// one of the languages in untested. TestOtherBlocks rejects all remaining blocks, because they are probably Go code
+// with an error.
 func TestOtherBlocks(t *testing.T) {
 	for _, b := range blocks(t) {
 		switch {

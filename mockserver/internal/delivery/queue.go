@@ -68,8 +68,8 @@ func (q *queue) untilDue(now time.Time) (wait time.Duration, ok bool) {
 	return max(0, at.Sub(now)), ok
 }
 
-// popDue removes a delivery that is due from the queue and returns it. Due retries come
-// before new deliveries. The caller must know that a delivery is due, and may change the
+// popDue removes a due delivery from the queue, and returns it. Due retries come before
+// new deliveries. Call popDue only if a delivery is due. The caller may change the
 // returned delivery.
 func (q *queue) popDue(now time.Time) *delivery {
 	from := &q.ready

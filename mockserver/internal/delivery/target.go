@@ -118,8 +118,8 @@ func special(addr netip.Addr) bool {
 // Metadata reports whether addr is a cloud metadata address, or an IPv6 address that maps
 // to such an address. Deliveries to metadata addresses are never allowed, because these
 // addresses serve credentials. Some metadata addresses are link-local. They need this
-// separate check, because other link-local addresses can be allowed. Some container
-// engines use those for the host.
+// separate check, because users can allow the other link-local addresses, which some
+// container engines use for the host.
 func Metadata(addr netip.Addr) bool {
 	if addr.Is4() {
 		return metadata4(addr)

@@ -64,10 +64,10 @@ func (b *baseline) read() io.Reader {
 	return r
 }
 
-// clock returns the state that a reset gives the clock, or nil to use the state in the
-// snapshot. For a running clock, the snapshot contains an offset from time.Now, so each
-// reset to it would restore a later time. Therefore, if the initial time of a running
-// clock is configured, a reset restores that time instead.
+// clock returns the state of the clock after a reset, or nil to use the state in the
+// snapshot. For a running clock, the snapshot contains an offset from time.Now, so a
+// later reset would restore a later time. Therefore, if a running clock has a
+// configured initial time, a reset restores the time of the baseline instead.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil

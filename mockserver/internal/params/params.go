@@ -1,8 +1,8 @@
 // Package params reads parameters and bodies of requests for the generated routes. It
 // replaces github.com/oapi-codegen/runtime and has the same names, because the templates of
 // oapi-codegen call these names. The project does not use the original package, because its
-// go.mod requires web frameworks. It would raise the versions of these frameworks in
-// applications whose tests import the mock server.
+// go.mod requires web frameworks. That go.mod would raise the versions of these frameworks
+// in applications whose tests import the mock server.
 package params
 
 import (

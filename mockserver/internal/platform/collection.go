@@ -9,7 +9,8 @@ import (
 )
 
 // collection contains the resources of one kind in an account, by key and in order of creation. The
-// zero value is empty. Snapshots share the resources, so change a resource only if edit returned it.
+// zero value is empty. Snapshots share the resources, so do not change a resource in place. Instead,
+// change the copy that edit returns.
 type collection[K comparable, T any] struct {
 	byKey   map[K]numbered[T]
 	inOrder []*T  // oldest first

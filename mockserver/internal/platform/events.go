@@ -40,7 +40,8 @@ func (t *tx) fireByCaller(name events.Name, data events.Data) {
 }
 
 // fireBy collects an event if a webhook is subscribed to it or if all events are recorded.
-// During a seed, it does nothing. The event name determines the format of the envelope.
+// During a seed, it does nothing. The event name determines the envelope; only the
+// compliance envelope contains the user.
 func (t *tx) fireBy(user events.User, name events.Name, data events.Data) {
 	if t.isSeed || !t.p.Deliveries.HasSubscriber(t.account.ID, name) && !t.p.RecordEvents {
 		return

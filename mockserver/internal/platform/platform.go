@@ -2,9 +2,9 @@
 // actions and events. It implements the interface that is generated from openapi.yaml, and does
 // not depend on HTTP.
 //
-// A file with a singular name, such as list.go, contains a record. The file with the plural name,
-// such as lists.go, contains the operations on the record. Templates and suppressed addresses have
-// no record of their own, because the generated types of the API suffice.
+// A file with a singular name, such as list.go, contains the type of a record. The file with the
+// plural name, such as lists.go, contains the operations on the record. Templates and suppressed
+// addresses have no record of their own, because the generated types of the API suffice.
 //
 // A file refers only to files in its own row and in lower rows. The brackets contain the scenarios in
 // internal/tests/conformance that test the row:
