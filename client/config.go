@@ -218,7 +218,7 @@ type RetryConfig struct {
 	//
 	// - If a lookup gets a 429, the client retries it, up to 60 times in a call.
 	// - If any other request gets a 429 with a Retry-After header, the client retries it
-	//   after at least 100 ms. After MaxAttempts attempts, it does so only while the sum
+	//   after at least 100 ms. After MaxAttempts attempts, the client does so only while the sum
 	//   of the call's delays does not exceed MaxRetryAfter.
 	MaxAttempts int
 

@@ -51,7 +51,8 @@ type ImportOptions struct {
 	//
 	// Skip counts all contacts in the source, including contacts that Filter excludes. To
 	// exclude contacts from a resumed import, use Filter. If you remove them from the
-	// source, the positions change, and other contacts are skipped.
+	// source, the positions of the remaining contacts change, so the import skips the
+	// wrong contacts.
 	Skip int64
 
 	// Filter, if not nil, is called for each contact that is not skipped. If

@@ -147,8 +147,8 @@ func TestTolerantReader(t *testing.T) {
 }
 
 // required returns the name of the required field of v, and whether v has a value for it. The required field
-// is the only field without the option omitzero. On a page, each item must have a value for its own required
-// field.
+// is the only field without the option omitzero. If v is a page, given is true only if each item also has a
+// value for the required field of the item.
 func required(v any) (name string, given bool) {
 	for field, value := range reflect.ValueOf(v).Fields() {
 		name = field.Tag.Get("json")

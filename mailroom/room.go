@@ -97,7 +97,7 @@ func (r *Room) start() {
 // Work does the work of one [Item]: depending on the kind of the item, Work sends an email,
 // looks up an email or calls OnNotice. If another call has already done this work, Work
 // does nothing. To send an email, Work needs the list and the webhook of the Room. If the
-// Room has not found or created them yet, Work waits for at most 5 s.
+// Room has not found or created them yet, Work waits up to 5 s for them.
 //
 // Work is for job queues, with [Options].External. The queue calls Work for each item for
 // which [Item.IsWork] returns true, when the time of the item (its field Due) has come. The

@@ -60,9 +60,9 @@ func (r *Room) Resolve(ctx context.Context, key string, wasSent bool) (found boo
 }
 
 // resolveByLookup returns the key of a looked-up email, or "". It resolves an unknown outcome if
-// email matches exactly one email of the outbox. However, if a request for a matching email is
-// still in progress, its response may contain the id. In this case, resolveByLookup resolves
-// nothing, and inProgress is true.
+// the looked-up email matches exactly one email in the outbox. However, if a request to send a
+// matching email is still in progress, the response to this request may contain the id. In this
+// case, resolveByLookup resolves nothing, and inProgress is true.
 func (s *storeTx) resolveByLookup(id string, email client.Email) (key string, inProgress bool) {
 	candidates := s.byRef(kindMail, refOfAddress(email.To)) // first, because a response may arrive in between
 	if key = s.keyOfEmail(id); key != "" || email.To == "" {

@@ -42,8 +42,8 @@ func TestNewEvents(t *testing.T) {
 	})
 }
 
-// TestNewURL: a release has another URL, so there are two webhooks. Each event is handled once, even if it arrives at
-// the old URL. The old webhook is archived when the platform no longer retries its deliveries.
+// TestNewURL: a new release uses another URL, so there are two webhooks. Each event is handled once, even if it
+// arrives at the old URL. The old webhook is archived when the platform no longer retries its deliveries.
 func TestNewURL(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		active := func(host string) bool {

@@ -23,9 +23,10 @@
 // service, can happen again.
 //
 // Each handler holds one connection and an open transaction while it runs, so size the pool
-// for the number of concurrent handlers. For a long task, insert a job into a queue within
-// the transaction. A handler must never acquire a second connection from the same pool,
-// because concurrent handlers could then wait for each other forever.
+// for the number of concurrent handlers. Instead of running a long task, a handler can use
+// the transaction to insert a job for the task into a queue. A handler must never acquire a
+// second connection from the same pool, because concurrent handlers could then wait for
+// each other forever.
 //
 // Only the store may end the transaction; see [Tx]. The isolation level is always READ
 // COMMITTED.

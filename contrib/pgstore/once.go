@@ -75,9 +75,9 @@ const (
 	failed = 'E' // in a transaction that can only be rolled back
 )
 
-// commit inserts the key and commits. If ctx has ended, commit sends nothing, because
-// pgx would close the connection. PostgreSQL would then unlock the key only some time
-// after Do has returned.
+// commit inserts the key and commits. If ctx has ended, commit sends no statement.
+// Otherwise, pgx would close the connection, and PostgreSQL would unlock the key only
+// some time after Do has returned.
 func commit(ctx context.Context, tx pgx.Tx) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -153,8 +153,9 @@ func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int
 }
 
 // ErrTxManaged means that a handler tried to end the transaction itself. The
-// transaction's Commit and Rollback methods return it and have no effect. [Once.Do]
-// returns it if the handler ended the transaction with SQL or through the connection.
+// transaction's Commit and Rollback methods return this error and have no effect. If
+// the handler ended the transaction in another way, with SQL or through the
+// connection, [Once.Do] returns this error.
 var ErrTxManaged = errors.New("the handler must not end the transaction: return nil to commit, or an error to roll back")
 
 type txKey struct{}

@@ -60,8 +60,9 @@ type LimiterOptions struct {
 	Key string
 
 	// Fallback is the limiter to use while Redis is unavailable. If Fallback is nil,
-	// lookups then fail. You can use [client.NewLookupLimiter]. It limits only the lookups
-	// of this process, so the platform may reject some lookups, which the client retries.
+	// lookups fail in this time. You can use [client.NewLookupLimiter] as Fallback. It
+	// limits only the lookups of this process, so the platform may reject some lookups,
+	// which the client retries.
 	Fallback client.LookupLimiter
 
 	// Logger receives a warning for each failed call to Redis. Log records never

@@ -13,9 +13,9 @@ import (
 	"example.com/emailplatform/mailroom"
 )
 
-// TestBrokenStores: the rules about locks find two kinds of broken stores. In one kind, a transaction does not lock items, or
-// releases its locks before it ends. In the other kind, a transaction that waited for a lock does not read the changes that
-// were committed while it waited.
+// TestBrokenStores: TestStore's rules about locks detect two kinds of broken stores. In one kind, a transaction does not lock
+// items, or releases its locks before it ends. In the other kind, a transaction that waited for a lock does not read the
+// changes that were committed while it waited.
 func TestBrokenStores(t *testing.T) {
 	const locked, reads = "items are locked until the commit", "commits are read after a lock"
 	for _, tt := range []struct {
