@@ -12,8 +12,8 @@ import (
 )
 
 // outage simulates an outage of two minutes: the platform responds with 503, and half of the responses have a Retry-After
-// header. In the meantime, the shop gets an order every 2 s. After the first failed request, the senders pause for 30 s,
-// the default of package mailroom. In a short run, all these times are divided by 10.
+// header. In the meantime, the shop gets an order every 2 s. In each sender, Options.Pause of package mailroom is 30 s,
+// the default. In a short run, all these times are divided by 10.
 func outage(store string) func(context.Context, *environment) []figure {
 	return func(ctx context.Context, env *environment) []figure {
 		if env.short && store != onRiver {
