@@ -58,7 +58,7 @@ var facts = map[string][]place{
 	"the maximum number of connections": {
 		{"client/config.go", `const maxConns = (\d+)`},
 		{"client/config.go", `opens up to (\d+) HTTP/1 connections`},
-		{"docs/how-do-i.md", `Over HTTP/1, it opens at most (\d+),`},
+		{"docs/how-do-i.md", `at most (\d+) over HTTP/1`},
 	},
 	"the kilobytes of HTML that some email clients clip": {
 		{"mockserver/internal/mail/checks.go", `const clipped = (\d+)_000`},
