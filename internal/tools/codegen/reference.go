@@ -58,8 +58,8 @@ func referenceFile(root string, doc *document) map[string][]byte {
 }
 
 // withoutEmptyColumns removes the columns of a table that have only a heading. If nearly all rows have the same
-// decision, it replaces the column of decisions with a sentence before the table. A table of at most twelve
-// fields becomes a list.
+// decision, it replaces the column of decisions with a sentence before the table. A table of
+// fields or parameters becomes a list.
 func withoutEmptyColumns(table []byte) []byte {
 	var rows [][]string
 	used := map[int]bool{}
@@ -77,7 +77,7 @@ func withoutEmptyColumns(table []byte) []byte {
 			used[i] = false
 		}
 	}
-	if strings.HasPrefix(string(table), "| field | type |") {
+	if len(rows[0]) > 2 && rows[0][2] == " type " {
 		for _, row := range rows[2:] {
 			kind := strings.TrimSpace(row[2])
 			if decision := strings.TrimSpace(row[3]); decision != "" && used[3] {
