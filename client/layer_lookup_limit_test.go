@@ -84,9 +84,9 @@ func TestLookupRejectionLimit(t *testing.T) {
 	})
 }
 
-// TestLookupPauses: after a 429 with Retry-After, the retry of a lookup waits for this delay and a random time.
-// After a 429 without Retry-After, it waits for the lookup interval instead of the usual delay. A long Retry-After
-// does not delay the next lookup. After other errors, the lookup is not retried.
+// TestLookupPauses: after a 429 with Retry-After, the same lookup is repeated after this delay and a random time.
+// After a 429 without Retry-After, it is repeated after the lookup interval instead of the usual delay. If a long
+// Retry-After delays one lookup, other lookups do not wait for it. After other errors, a lookup is not repeated.
 func TestLookupPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Time

@@ -196,10 +196,10 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 	return shown, nil
 }
 
-// find searches the platform's list for webhooks with the URL of want. It returns the id of the
-// first webhook that also has the events and the rate limit of want, or "" if there is none. It
-// also returns the old webhooks, which precede this webhook in the list and deliver some of the
-// events. If there is no such webhook, old webhooks can be anywhere in the list.
+// find searches the platform's list for webhooks with the URL of want. The match is the first of
+// them that also has the events and the rate limit of want. find returns the id of the match, or
+// "" if no webhook matches. It also returns the old webhooks: webhooks that precede the match in
+// the list and deliver some of the events. Without a match, they can be anywhere in the list.
 //
 // During a rotation, after is the id of the old webhook. Its successor follows it in the list, so find does not
 // return the old webhook or an earlier one.

@@ -31,7 +31,7 @@ func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(con
 // queue. The worker's span starts a new trace, with a link to the span of the webhook
 // request. For this link, the webhook handler must store
 // trace.SpanContextFromContext(ctx), the context of its span, with the event in the
-// queue. The worker passes this span context in the parameter receipt. HandleAsync panics
+// queue. The worker passes this value as the argument receipt. HandleAsync panics
 // if fn is nil.
 func (t *Telemetry) HandleAsync(
 	receipt trace.SpanContext, fn func(context.Context, *events.Event) error,

@@ -52,9 +52,9 @@ type watchers struct {
 	channels map[string]*watch
 }
 
-// watch is a subscription to one queue. The callers in this process that wait in the queue share the
-// subscription. The mutex of the watchers guards the fields that still change after the channel
-// ready is closed.
+// watch is a subscription to the notifications of one queue. All callers of this process that wait
+// in the queue share it. Some fields change even after the subscription exists. The mutex of the
+// watchers guards these fields.
 type watch struct {
 	channel string
 	ready   chan struct{} // closed when the subscription exists or has failed

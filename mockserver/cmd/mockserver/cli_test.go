@@ -18,9 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/commands.txt and the tables in docs/mockserver.md")
 
-// TestCommands runs the command lines in testdata/commands.txt and compares their output. A command line can begin with
-// environment variables and end with < and its quoted standard input. The output of a failing command is its error and its exit
-// status.
+// TestCommands runs the command lines in testdata/commands.txt and compares their output. Environment variables can precede
+// a command. The quoted text after the character < is its standard input. If a command fails, its output is its error and its
+// exit status.
 func TestCommands(t *testing.T) {
 	name := filepath.Join("testdata", "commands.txt")
 	file, err := os.ReadFile(name)

@@ -4,7 +4,7 @@
 //
 // A file with a singular name, such as list.go, contains the type of a record. The file with the
 // plural name, such as lists.go, contains the operations on the record. Templates and suppressed
-// addresses have no record of their own, because the generated types of the API suffice.
+// addresses need no such type, because their records are the generated types of the API.
 //
 // A file refers only to files in its own row and in lower rows. The brackets contain the scenarios in
 // internal/tests/conformance that test the row:
