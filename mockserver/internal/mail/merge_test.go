@@ -1,11 +1,11 @@
 package mail
 
 import (
-	"html"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"golang.org/x/net/html"
 )
 
 func TestMerge(t *testing.T) {
