@@ -9,9 +9,10 @@
 // list, because the API cannot delete lists. To look up a submitted email, set its id
 // with -email.
 //
-// Without flags, the command checks the mock server. Each row of the printed table
-// shows a decision from docs/decisions.md and the behavior of the platform. If the
-// two differ, the row also shows whether the client can read the response.
+// Without a base URL, the command checks an in-memory mock server. Each row of the
+// printed table shows a decision from docs/decisions.md, and whether the checked server
+// matches it. If the server differs, most rows also show whether the client can read
+// the response.
 package main
 
 import (

@@ -42,9 +42,9 @@ func (c *Cursor) own(s string) string {
 }
 
 // copied returns a copy of s, a part of the decoded text. Without a copy, a program that keeps
-// one string would keep the whole text in memory. If a short string is repeated, such as a tag,
-// copied returns the same copy again, which it finds in a table of recent strings. If the
-// decoded text is short, there is no table, because it would need more memory than it saves.
+// one string would keep the whole text in memory. Short strings, such as tags, are often
+// repeated. Therefore, a table contains recent short strings, and equal strings share one copy.
+// A short text has no table, because the table would need more memory than it saves.
 func (c *Cursor) copied(s string) string {
 	const table = 1 << 10 // bytes
 	if len(s) == 0 || len(s) > 16 || len(c.text) < table {
@@ -66,9 +66,9 @@ const (
 )
 
 // special sets the top bit of each byte of w that is a quote, a backslash or a control character.
-// It can also set other top bits. If all bytes of w are ASCII, however, the lowest top bit that is
-// set marks the first such byte. The higher ones can be wrong, because special subtracts from all
-// bytes at once, and a byte can borrow from the next one.
+// If all bytes of w are ASCII, the first byte whose top bit is set is the first such character.
+// The top bits of later bytes can be wrong. The reason is that special subtracts from all bytes at
+// once, so a byte that becomes negative borrows 1 from the next byte.
 //
 // To test for quotes and control characters at once, special flips bit 1 of each byte: a quote
 // (0x22) becomes 0x20, and a space (0x20) becomes 0x22. Then only quotes and control characters are

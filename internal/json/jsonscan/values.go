@@ -108,8 +108,8 @@ const (
 )
 
 // Slice reads an array and calls read for each element. It returns nil for null, and omits ignored
-// elements. If the cursor's slices take far more memory than the text, Slice fails. Otherwise, a long
-// text such as [{},{},{}] could exhaust the memory.
+// elements. Slice fails if the cursor's slices would take far more memory than the text. Without this
+// limit, a long text such as [{},{},{}] could exhaust the memory.
 func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	if c.Null() {
 		return nil

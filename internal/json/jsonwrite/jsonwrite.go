@@ -122,10 +122,10 @@ func (w *Writer) Err() error {
 	return fmt.Errorf("%s: %s", strings.Join(way, "."), w.reason)
 }
 
-// locate reads the next value in an incomplete text. If the text ends where this
-// value, or a value inside it, must begin, locate returns the path of the missing
-// value. Otherwise, it returns nil. Because locate finds the path in the written
-// text, the writer need not record paths.
+// locate reads the next value in an incomplete text. If the text ends where this value,
+// or a value inside it, must begin, locate returns the path of the missing value.
+// Otherwise, it returns nil. Only Err needs this path, so a Writer does not record the
+// path of each value.
 func locate(c *jsonscan.Cursor, way []string) []string {
 	switch c.Peek() {
 	case '{':

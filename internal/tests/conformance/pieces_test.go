@@ -65,7 +65,7 @@ var pieceList = sync.OnceValues(func() ([]piece, error) {
 
 // TestPieces checks that the quotations in pieces.txt cover the whole documents, in order. With -update, it replaces the
 // quotation of a changed sentence. The new quotation is the document's text between the previous and the next quotation.
-// For a new sentence, add a line to pieces.txt, because the test that proves the sentence must name the id of this line.
+// For a new sentence, add a line with a new id to pieces.txt. Then name this id in the test that proves the sentence.
 func TestPieces(t *testing.T) {
 	pieces, err := pieceList()
 	require.NoError(t, err)

@@ -100,8 +100,9 @@ const (
 	UnsubscribesGlobally Reaction = "unsubscribes globally"
 )
 
-// Network failures. On names a link: "client1" is the link from the first client to the platform, and "replica1" is the
-// link from the load balancer to the first replica. Each failure happens once, to the next connection.
+// Network failures. The field On contains the name of a link. "client1" is the link from the first client to the
+// platform. "replica1" is the link from the load balancer to the first replica. Each failure happens once, to the next
+// connection.
 type (
 	// RefuseConnection refuses a connection.
 	RefuseConnection struct{ On string }

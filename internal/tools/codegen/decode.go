@@ -44,9 +44,9 @@ type readField struct {
 	Next         string // the JSON name of the field that usually follows
 }
 
-// newDecoder reads the source files of a package, to find the types that they declare and the readers that they call. If
-// the package decodes responses, order maps each type of list elements to its fields, in the order of openapi.yaml.
-// Otherwise, order is nil.
+// newDecoder reads the source files of a package, to find the types that they declare and the readers that they call.
+// For a package that decodes responses, order contains the fields of each type that is an array element, in the order of
+// openapi.yaml. For other packages, order is nil.
 func newDecoder(dir string, order map[string][]string) *decoder {
 	d := &decoder{order: order, hand: map[string]ast.Expr{}, own: map[string]bool{}, types: map[string]codegen.TypeDefinition{}}
 	d.known = constants(dir, "")

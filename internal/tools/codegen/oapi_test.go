@@ -12,8 +12,9 @@ import (
 	"example.com/emailplatform/internal/tools/must"
 )
 
-// generateOrder generates readers and writers for a schema Order with one field. The generated package calls the
-// reader of Order. If the parameter order is not nil, the schema is a response that requires the field.
+// generateOrder generates readers and writers for the OpenAPI schema Order. The parameter field defines its only
+// field. The generated package calls the reader of Order. If the parameter order is not nil, Order is decoded as
+// a response, so its field is required.
 func generateOrder(t *testing.T, field string, order map[string][]string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()

@@ -75,9 +75,10 @@ func Invalid(msg string, loc ...any) *Error {
 	return New(http.StatusUnprocessableEntity, "value_error", msg, loc...)
 }
 
-// Join returns one error with the details of all errors, or nil if there are none. Its
-// status is 422 if any of the errors has this status, and otherwise the status of the
-// first. If an error has another type, Join returns only this error.
+// Join returns one error with at most MaxDetails details of all errors, or nil if all
+// errors are nil. Its status is 422 if any of the errors has this status. Otherwise, it
+// is the status of the first error. If an error is not an [Error], Join returns only
+// this error.
 func Join(errs ...error) error {
 	all := &Error{}
 	for _, err := range errs {

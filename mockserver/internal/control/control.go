@@ -4,9 +4,9 @@
 //
 // The files form three layers, from the highest to the lowest:
 //
-//   - Routes: this file contains all routes, and openapi.go their OpenAPI document.
-//   - Groups of routes: one file for each group, and wait.go for POST /_mock/wait.
-//   - Common parts: list.go, route.go, body.go, schema.go and access.go.
+//   - Routes: this file lists all routes, and openapi.go generates their OpenAPI document.
+//   - Groups of routes: each group has its own file, and wait.go serves POST /_mock/wait.
+//   - Common parts: the groups use list.go, route.go, body.go, schema.go and access.go.
 package control
 
 import (

@@ -109,9 +109,9 @@ func (q *queue) assignPosition(dlv *delivery) {
 }
 
 // push adds a new delivery to the queue. If a rule applies to the delivery, push injects
-// the fault. If a rule reordered an earlier delivery, the earlier delivery waits until
-// the new delivery has been attempted. Otherwise, the two attempts could be concurrent
-// and arrive in any order.
+// the fault. If a rule reordered an earlier delivery, that delivery waits until the new
+// delivery has been attempted, because concurrent attempts could arrive in any order. It
+// does not wait for a dropped or delayed delivery.
 func (q *queue) push(dlv *delivery, rule *fault.AppliedRule, now time.Time) {
 	var applied model.Fault
 	if rule != nil {

@@ -115,11 +115,11 @@ func special(addr netip.Addr) bool {
 	return slices.ContainsFunc(blocks, func(block string) bool { return netip.MustParsePrefix(block).Contains(addr) })
 }
 
-// Metadata reports whether addr is a cloud metadata address, or an IPv6 address that maps
-// to such an address. Deliveries to metadata addresses are never allowed, because these
-// addresses serve credentials. Some metadata addresses are link-local. They need this
-// separate check, because users can allow the other link-local addresses, which some
-// container engines use for the host.
+// Metadata reports whether addr is a cloud metadata address, or an IPv6 address that may
+// contain an IPv4 metadata address. Deliveries to metadata addresses are never allowed,
+// because these addresses serve credentials. This check is separate, because users can
+// allow networks that contain metadata addresses. For example, they can allow all
+// link-local addresses.
 func Metadata(addr netip.Addr) bool {
 	if addr.Is4() {
 		return metadata4(addr)

@@ -65,9 +65,9 @@ func (b *baseline) read() io.Reader {
 }
 
 // clock returns the state of the clock after a reset, or nil to use the state in the
-// snapshot. For a running clock, the snapshot contains an offset from time.Now, so a
-// later reset would restore a later time. Therefore, if a running clock has a
-// configured initial time, a reset restores the time of the baseline instead.
+// snapshot. The snapshot of a running clock contains an offset from time.Now, so a
+// reset does not move this clock back. If its initial time is configured, however, a
+// reset must restore the time at the call of SetBaseline.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil

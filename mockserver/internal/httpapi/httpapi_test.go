@@ -52,7 +52,8 @@ func (g guarded) run(t *testing.T, url string) {
 }
 
 // The default token is public, so a web page could use it on loopback by DNS rebinding. Therefore the server
-// rejects requests with other host names. It also rejects requests from other sites to the control routes.
+// rejects requests whose Host header is not a loopback name. It also rejects requests to the control routes
+// from scripts and forms of other sites.
 func TestLoopbackGuard(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	t.Cleanup(srv.Close)

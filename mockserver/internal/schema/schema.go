@@ -67,10 +67,10 @@ func (o Types) Of(t reflect.Type) *contract.Schema {
 	return &contract.Schema{Kind: contract.Integer, Min: math.MinInt64, Max: math.MaxInt64}
 }
 
-// fieldsOf returns the fields of a struct as properties. A field with omitempty or
-// omitzero is optional. If a field is an array, its tag "item" contains the rules for the
-// items. A field of type *struct{} is not a property: its only purpose is to hide the field
-// with the same name of an embedded struct.
+// fieldsOf returns the fields of a struct as properties. A field with omitempty or omitzero
+// is optional. If a field is an array, its tag "item" contains the rules for the items. A
+// field of type *struct{} is not a property. Its only purpose is to hide a field that has
+// the same name in an embedded struct.
 func (o Types) fieldsOf(t reflect.Type) []contract.Property {
 	out := []contract.Property{}
 	for _, f := range reflect.VisibleFields(t) {
