@@ -26,9 +26,9 @@ type CSVOptions struct {
 	// separator is an error.
 	//
 	// To detect the separator, the source splits the header row four times: at ',',
-	// ';', tab and '|'. If only one of these splits yields the header of the address,
-	// the source uses its separator. If Comma is set, or the file begins with a line
-	// such as "sep=;", the source uses that separator instead.
+	// ';', tab and '|'. If the result of only one split contains the header of the address
+	// column, the character of this split is the separator. If Comma is set, or the file
+	// begins with a line such as "sep=;", the source does not detect the separator.
 	OnComma func(comma rune)
 
 	// Email, Tags, Interests and Status are the headers of the columns with the

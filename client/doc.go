@@ -65,11 +65,14 @@
 // only an attempt exceeded its timeout, the error wraps [context.DeadlineExceeded], but
 // ctx.Err() is nil.
 //
-// The client accepts any 2xx status, not only the status that the specification names, and
-// then checks the body. Therefore a nil error means that the result is complete. A resource
-// contains its id, and a page contains its items. The response to an import accounts for
-// each contact, and an iteration yields as many items as the platform reports. Fields that
-// the specification does not require may be zero.
+// The client accepts any 2xx status, not only the status that the specification names. It
+// then checks the body, so a nil error guarantees a complete result:
+//
+//   - A resource contains its id, and a page contains its items.
+//   - The result of an import accounts for each contact.
+//   - An iteration yields as many items as the platform reports.
+//
+// Fields that the specification does not require may be zero.
 //
 // [ErrInvalidResponse] means that the client cannot use the response. Examples are a
 // redirect, HTML, a truncated body, a body larger than [Config.MaxResponseBytes] and

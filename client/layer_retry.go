@@ -100,8 +100,8 @@ const minFreeDelay = 100 * time.Millisecond
 
 // isFree reports whether the retry after e costs nothing from the budget. The purpose of
 // the budget is to limit the load on a platform that fails. A platform that responds
-// with 429 and a Retry-After header has not failed, even if the delay is 0. It limits
-// the load itself.
+// with 429 and a Retry-After header has not failed, even if the delay is 0. The platform
+// limits its own load.
 func (r RetryConfig) isFree(e *Error) bool {
 	return e.StatusCode == http.StatusTooManyRequests && e.result == postponed && r.MaxRetryAfter >= 0
 }

@@ -57,9 +57,10 @@ func WithHeader(ctx context.Context, name, value string) context.Context {
 // 1 or negative, the client does not retry. If n is 0, [RetryConfig.MaxAttempts]
 // applies.
 //
-// Unlike MaxAttempts, the limit n counts every attempt that the platform rejects
-// with 429, including rejected lookups. WithMaxAttempts does not apply to calls that
-// a [TokenSource] makes. To limit the duration of a call, use [context.WithTimeout].
+// An attempt with a 429 response always counts toward n, even for a lookup. Such
+// an attempt often does not count toward MaxAttempts. WithMaxAttempts does not apply
+// to calls that a [TokenSource] makes. To limit the duration of a call, use
+// [context.WithTimeout].
 func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	o := optionsOf(ctx)
 	o.maxAttempts = n

@@ -58,9 +58,9 @@ func TestPayloadReferenceCount(t *testing.T) {
 	}
 }
 
-// TestPayloadAfterClose: if a body is closed before any read, the transport can read the whole body until the call
-// ends. Any other read after Close must fail. Otherwise, a transport would send only the rest of the body, or an
-// empty body.
+// TestPayloadAfterClose: a transport can close an unread body, and then send it on another connection. Therefore, a
+// read after such a Close must succeed until the call ends. If any byte was read before Close, later reads must fail.
+// Otherwise, the transport would send only the rest of the body, or an empty body.
 func TestPayloadAfterClose(t *testing.T) {
 	const whole = `{"name":"Customers"}`
 	for name, tc := range map[string]struct {

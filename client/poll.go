@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// pollUntil calls get() until the given function accepts its result. The interval between
-// the calls doubles from one second up to the given maximum. If ctx ends between two
-// calls, the error contains the operation of r, the request that get() sends.
+// pollUntil calls get() repeatedly, and returns the first result that until() accepts. The
+// interval between the calls doubles from one second up to longest. The parameter r is the
+// request that get() sends. If ctx ends between two calls, pollUntil returns an error with
+// the operation of r.
 func pollUntil[T any](
 	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
 ) (last T, err error) {

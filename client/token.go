@@ -174,9 +174,9 @@ func (t *tokens) setCurrent(cached *cachedToken) {
 }
 
 // get returns a token, and calls the source if necessary. If the platform has rejected a token,
-// the caller passes this token in the parameter rejected. In this case, get returns the result
-// of a later call to the source, even if it contains the same token again. If there is no later
-// result yet, get calls the source. Without a source, get always returns the fixed token of the
+// the caller passes this token in the parameter rejected. If the source has returned a newer
+// result in the meantime, get returns this result, even if it contains the same token.
+// Otherwise, get calls the source. Without a source, get always returns the fixed token of the
 // configuration.
 func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, error) {
 	for {

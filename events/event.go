@@ -95,9 +95,10 @@ type Unknown struct {
 	// event has no data.
 	Raw json.RawMessage
 
-	// Err is nil if the name of the event is unknown. Otherwise Err is a [*ParseError] with
-	// the reason. If Err is not nil, your handler should return it, so that the platform
-	// retries the delivery until you have changed the handler.
+	// Err is nil if the name of the event is unknown. This is not an error, because the
+	// platform may add event names. If the name is known, Err is a [*ParseError], which
+	// describes the invalid data. Your handler should return this error. The platform then
+	// retries the delivery, so you have time to change the handler.
 	Err error
 
 	// Partial contains the valid fields if only an address, an id or a bounce is invalid. The

@@ -2,9 +2,10 @@ package events
 
 import "example.com/emailplatform/internal/json/jsonscan"
 
-// object calls read() to read a JSON object as data. It allocates the data together with
-// memory for the event, because one allocation for both is cheaper than two. If the JSON
-// value is not an object, or is null, object records a mismatch, and the data is nil.
+// object returns the data that read() decodes from a JSON object, and an empty Event for
+// the caller to fill. Both are in one allocation, because this is cheaper than two. If the
+// JSON value is not an object, for example null, object records a mismatch and returns
+// nil data.
 func object[T any, P interface {
 	*T
 	Data

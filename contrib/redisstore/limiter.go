@@ -29,10 +29,10 @@ const (
 	// grace is the time after which a waiting process is skipped if it has not
 	// taken its slot.
 	grace = 500 * time.Millisecond
-	// leastLease is the minimum lease. A process renews its lease three times in a lease
-	// period, so at least two thirds of the lease remain after a crash. Two thirds of
-	// leastLease are longer than the required gap, so the next slot cannot begin too
-	// early.
+	// leastLease is the minimum lease. If a process crashes during a lookup, other
+	// processes cannot make a lookup until its lease expires. At the crash, at least two
+	// thirds of the lease remain, because a process renews its lease when a third has
+	// passed. Two thirds of leastLease are longer than gap, so the next lookup is not too early.
 	leastLease = 2 * time.Second
 )
 
