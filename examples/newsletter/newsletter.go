@@ -70,8 +70,8 @@ func (s *service) importContacts(ctx context.Context, file io.Reader) (summary s
 
 // export writes the active contacts as CSV. A contact that stays active appears exactly once.
 // export reads contacts of every status, because otherwise a contact that unsubscribes would move
-// later contacts to an earlier page. Then export would miss one of them. An error means that the
-// export is incomplete.
+// later contacts to an earlier page. Then export would miss one. An error means that the export is
+// incomplete.
 func (s *service) export(ctx context.Context, to io.Writer) error {
 	w := csv.NewWriter(to)
 	headers := []string{"email", "subscribed_on", "tags"}

@@ -68,7 +68,7 @@ const (
 // special sets the top bit of each byte of w that is a quote, a backslash or a control character.
 // If all bytes of w are ASCII, the first byte whose top bit is set is the first such character.
 // The top bits of later bytes can be wrong. The reason is that special subtracts from all bytes at
-// once, so a byte that becomes negative borrows 1 from the next byte.
+// once, so a negative byte borrows 1 from the next byte.
 //
 // To test for quotes and control characters at once, special flips bit 1 of each byte: a quote
 // (0x22) becomes 0x20, and a space (0x20) becomes 0x22. Then only quotes and control characters are

@@ -69,8 +69,8 @@ func (o Types) Of(t reflect.Type) *contract.Schema {
 
 // fieldsOf returns the fields of a struct as properties. A field with omitempty or omitzero
 // is optional. If a field is an array, its tag "item" contains the rules for the items. A
-// field of type *struct{} is not a property. Its only purpose is to hide a field that has
-// the same name in an embedded struct.
+// field of type *struct{} is not a property. Its only purpose is to hide a field with the
+// same name in an embedded struct.
 func (o Types) fieldsOf(t reflect.Type) []contract.Property {
 	out := []contract.Property{}
 	for _, f := range reflect.VisibleFields(t) {
