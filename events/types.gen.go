@@ -297,9 +297,9 @@ type CustomAttribute struct {
 	Value string `json:"value"`
 }
 
-// EmailAPIBounce is the data of Email.Bounced for an email sent with `POST /v2/emails`, including by an automation.
+// EmailAPIBounce is the data of Email.Bounced for an email that your program or an automation sent with `POST /v2/emails`.
 //
-// The data contains neither the category nor the reason of the bounce. For these values, look up the email with
+// The data contains neither the category nor the reason of the bounce. For these, look up the email with
 // `GET /v2/emails/{email_id}`.
 type EmailAPIBounce struct {
 	// When the email bounced.
