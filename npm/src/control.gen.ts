@@ -113,7 +113,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, the clock advances to the next scheduled work, and the route returns 409 if no work is scheduled. Work that becomes due runs in order, each item at its scheduled time. The route responds when all work is complete, or with 504 after one minute of real time. */
+        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, the clock advances to the next scheduled work, and the route returns 409 if no work is scheduled. The server processes due work in order, each item at its scheduled time. The route responds when all work is complete, or with 504 after one minute of real time. */
         post: operations["postClockAdvance"];
         delete?: never;
         options?: never;
@@ -216,7 +216,7 @@ export interface paths {
         /** Events, with the ids of their deliveries. The `mockserver` command records all events. In a Go test, the server records only events with a subscribed webhook, unless `Config.RecordEvents` is set. */
         get: operations["getEvents"];
         put?: never;
-        /** Sends an event with the given body to a webhook or a URL. With `webhook_id`, the server delivers the event to this webhook. With `url`, it signs the event with `secret` and makes one attempt to deliver it. With `account_id`, the delivery belongs to this account, so waits and lists for the account include it. */
+        /** Sends an event with the given body to a webhook or a URL. With `webhook_id`, the server delivers the event to this webhook. With `url`, it signs the event with `secret` and makes one attempt to deliver it. With `account_id`, the delivery belongs to this account, so you can list it and wait for it with this `account_id`. */
         post: operations["postEvents"];
         delete?: never;
         options?: never;
@@ -782,7 +782,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a request again, with an access token of the same user and the same permissions, or without a token if no such token exists. Fault rules and rate limits apply to the new request. The response is its record in the request log, or 204 if a fault rule closes the new connection. If the log contains only the beginning of the original body, the response is 409. */
+        /** Sends a request again, with an access token of the same user and the same permissions, or without a token if no such token exists. Fault rules and rate limits apply to the new request. The response is the new request's record in the log, or 204 if a fault rule closes the new connection. If the log contains only the beginning of the original body, the response is 409. */
         post: operations["postRequestsIdResend"];
         delete?: never;
         options?: never;
