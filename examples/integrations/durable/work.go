@@ -40,8 +40,8 @@ type worker struct {
 }
 
 // Work implements river.Worker. After an error, River retries the job after 1 s, 16 s,
-// 81 s and so on. By default, it runs the job up to 25 times, within three weeks. Then
-// River marks the job as discarded, and keeps it for a week as a dead letter.
+// 81 s and so on. By default, it runs the job up to 25 times, in about three weeks.
+// Then River marks the job as discarded, and keeps it for a week as a dead letter.
 func (w *worker) Work(ctx context.Context, j *river.Job[Delivery]) error {
 	event, err := events.Parse(j.Args.Body)
 	if err != nil {

@@ -183,8 +183,8 @@ func codeUnit(b []byte) rune {
 }
 
 // TextReader returns a reader for JSON of any size. If a string is not Unicode text,
-// the reader returns a [TextError] with the position of the invalid byte. It accepts
-// U+0000.
+// the reader returns the JSON before the first invalid byte, and then a [TextError]
+// with the position of this byte. It accepts U+0000.
 func TextReader(r io.Reader) io.Reader { return &textReader{in: r, buffer: make([]byte, 32<<10)} }
 
 type textReader struct {

@@ -5,8 +5,9 @@
 // The files form three layers, from the highest to the lowest:
 //
 //   - Routes: this file lists all routes, and openapi.go generates their OpenAPI document.
-//   - Groups of routes: each group has its own file, and wait.go serves POST /_mock/wait.
-//   - Common parts: the groups use list.go, route.go, body.go, schema.go and access.go.
+//   - Groups of routes: each group has a file with a method such as faultRoutes. Other files
+//     serve single routes, for example wait.go POST /_mock/wait.
+//   - Common parts: list.go, param.go, route.go, body.go, schema.go, untrusted.go and access.go.
 package control
 
 import (

@@ -118,8 +118,8 @@ func special(addr netip.Addr) bool {
 // Metadata reports whether addr is a cloud metadata address, or an IPv6 address that may
 // contain an IPv4 metadata address. Deliveries to metadata addresses are never allowed,
 // because these addresses serve credentials. This check is separate, because users can
-// allow networks that contain metadata addresses. For example, they can allow all
-// link-local addresses.
+// allow networks that contain metadata addresses. For example, they can allow link-local
+// addresses, because some container engines use such an address for the host.
 func Metadata(addr netip.Addr) bool {
 	if addr.Is4() {
 		return metadata4(addr)

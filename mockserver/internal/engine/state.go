@@ -65,9 +65,10 @@ func (b *baseline) read() io.Reader {
 }
 
 // clock returns the state of the clock after a reset, or nil to use the state in the
-// snapshot. The snapshot of a running clock contains an offset from time.Now, so a
-// reset does not move this clock back. If its initial time is configured, however, a
-// reset must restore the time at the call of SetBaseline.
+// snapshot. The snapshot of a running clock contains only its offset from time.Now, so
+// each reset to it would restore a later time. If the initial time of the clock is
+// configured, each reset must restore the time at which SetBaseline was called, so clock
+// returns this time.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil

@@ -26,7 +26,8 @@ type Worker struct {
 	Handle func(context.Context, *events.Event) error
 	// AckWait is the time after which the server delivers an unacknowledged event to
 	// another worker, for example after a crash. The context of Handle ends after half of
-	// AckWait, so that Handle can return before this delivery. The default is 30 s.
+	// AckWait, so that Handle can return before another worker gets the event. The default
+	// is 30 s.
 	AckWait time.Duration
 	// MaxDeliver is the maximum number of times that the server delivers an event that
 	// fails. The default is 100 deliveries, within about 15 hours. Afterwards the event
