@@ -21,14 +21,15 @@ type CSVOptions struct {
 	// another character, for example with "sep=;".
 	Comma rune
 
-	// OnComma, if not nil, makes the source detect the separators ';', tab and '|', and
-	// is called with the detected separator. If OnComma is nil, a file with such a
-	// separator is an error.
+	// OnComma, if not nil, makes the source detect the separators ';', tab and '|'. If the
+	// source detects one of them, it calls OnComma with this separator. If OnComma is nil,
+	// a file with such a separator is an error.
 	//
 	// To detect the separator, the source splits the header row four times: at ',',
 	// ';', tab and '|'. If the result of only one split contains the header of the address
-	// column, the character of this split is the separator. If Comma is set, or the file
-	// begins with a line such as "sep=;", the source does not detect the separator.
+	// column, the character of this split is the separator. Otherwise, the separator is
+	// ','. If Comma is set, or the file begins with a line such as "sep=;", the source does
+	// not detect the separator.
 	OnComma func(comma rune)
 
 	// Email, Tags, Interests and Status are the headers of the columns with the

@@ -49,8 +49,9 @@ func CSVRow(contact Contact, headers ...string) []string {
 }
 
 // formula matches the places where a formula can begin: the start of a field or of a line,
-// and the text after a separator. Some programs ignore CSV's quotation marks, so a formula
-// can also begin after quotation marks. CSVRow writes an apostrophe before a formula, even
+// and the text after a semicolon or a tab, because some programs begin another field there.
+// These programs ignore CSV's quotation marks, so any number of quotation marks can precede
+// the formula. CSVRow writes an apostrophe before a formula, even
 // if the field already has one there, because unescapeFormula removes one apostrophe.
 var (
 	formula        = regexp.MustCompile(`((?:^|[;\t\r\n])"*)('*[=+\-@＝＋－＠])`)

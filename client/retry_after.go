@@ -12,7 +12,7 @@ import (
 // retryAfter returns the longest delay in the Retry-After headers. A header contains seconds
 // or a date, or a list of both if a proxy has joined several headers. retryAfter compares a
 // date with the Date header, because the clocks of the client and the server may differ. It
-// ignores a value that is neither seconds nor a date.
+// ignores any other value, such as a negative number.
 func retryAfter(h http.Header) (longest time.Duration, ok bool) {
 	now, known := parseDate(h.Get("Date"))
 	if !known {

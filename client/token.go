@@ -110,10 +110,10 @@ func (e tokenExpiry) extended(now time.Time) tokenExpiry {
 // a token then calls the source again, so calls to the source can be concurrent. The
 // client starts no more calls while ten calls have not returned.
 //
-// The source must use a separate client, not the client that calls it. Otherwise, the
-// source's request would wait for the token that the source must return. If the source
-// passes its context to the request, the client detects this error, and the request
-// fails immediately.
+// The source must use a separate client, not the client that calls it. Otherwise, if no
+// token is valid, the source's request would wait for the token that the source must
+// return. If the source passes its context to this request, the client detects the error,
+// and the request fails immediately.
 type TokenSource func(ctx context.Context) (Token, error)
 
 // cachedToken is the result of the last call to the source.

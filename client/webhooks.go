@@ -196,13 +196,14 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 	return shown, nil
 }
 
-// find searches the platform's list for webhooks with the URL of want. The match is the first of
-// them that also has the events and the rate limit of want. find returns the id of the match, or
-// "" if no webhook matches. It also returns the old webhooks: webhooks that precede the match in
-// the list and deliver some of the events. Without a match, they can be anywhere in the list.
+// find searches the platform's list for webhooks with the URL of want that are not archived. The
+// match is the first of them that also has the events and the rate limit of want. find returns
+// the id of the match, or "" if no webhook matches. It also returns the old webhooks. An old
+// webhook has the URL of want, precedes the match in the list, and delivers at least one of the
+// events. Without a match, an old webhook can be anywhere in the list.
 //
-// During a rotation, after is the id of the old webhook. Its successor follows it in the list, so find does not
-// return the old webhook or an earlier one.
+// During a rotation, after is the id of the webhook to replace. Its successor follows it in the list, so neither
+// this webhook nor an earlier one can be the match.
 //
 // If the caller has already created a webhook, own is the id of this webhook. If another process created a
 // webhook with the same values earlier, find returns that webhook, because it precedes the caller's webhook in

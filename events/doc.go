@@ -97,6 +97,6 @@
 // # Concurrency and memory
 //
 // Parse and all read-only methods of an event are safe for concurrent use. All strings in an
-// event share one copy of its body, so each of them keeps the whole body in memory. If your
+// event share one copy of its body, so one string can keep the whole body in memory. If your
 // program keeps such a string for a long time, copy it with strings.Clone.
 package events

@@ -97,8 +97,9 @@ type Unknown struct {
 
 	// Err is nil if the name of the event is unknown. This is not an error, because the
 	// platform may add event names. If the name is known, Err is a [*ParseError], which
-	// describes the invalid data. Your handler should return this error. The platform then
-	// retries the delivery, so you have time to change the handler.
+	// describes the invalid or missing data. Your handler should return this error. The
+	// platform then retries the delivery, so you have time to change the handler until the
+	// retries end (see "Webhook retry schedule" in docs/production.md).
 	Err error
 
 	// Partial contains the valid fields if only an address, an id or a bounce is invalid. The

@@ -56,7 +56,8 @@
 // a Retry-After header. A failure that concerns only one email, such as a 403, 404 or 409, causes no pause.
 //
 // After the pause, one worker sends one email as a test, and the other workers wait. If this request
-// succeeds, all workers continue. Otherwise, the next pause begins.
+// succeeds, all workers continue. If its failure concerns only this email, a worker sends the next test
+// immediately. Otherwise, the next pause begins.
 //
 // So the number of unknown outcomes stays small. At the start of an outage, each request in progress can
 // have an unknown outcome, because the Rooms stop only after the first failure. Later, each pause adds at
@@ -75,8 +76,9 @@
 //
 // If the event does not contain the address, the key or the kind of bounce, the Room looks up the email
 // before it reports the notice, with at most one lookup per second. If lookups fail, for example in an
-// outage, the notice waits. However, if the platform rejects the token, or does not know the email or these
-// values, the Room waits only 4 hours. It then reports the notice without these values.
+// outage, the notice waits. However, the Room gives up if, after 4 hours, the platform still rejects the
+// token, or still does not know the email or these values. The Room then reports the notice without these
+// values.
 //
 // The outcome of a key precedes all other notices with this key. Apart from this, notices have no
 // order.

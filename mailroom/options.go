@@ -47,9 +47,9 @@ type Options struct {
 	//
 	// For an email without a list, the platform uses the newest contact with the address in
 	// any list. If this contact has unsubscribed, for example from a newsletter, the
-	// platform can reject the email. For an email with an empty list, the platform finds no
-	// contact, so only the suppression list causes rejections. Therefore, the list of the
-	// Room must stay empty.
+	// platform can reject the email. If the email is sent with a list that has no contacts,
+	// the platform finds no contact, so only the suppression list causes rejections.
+	// Therefore, do not add contacts to List.
 	List string
 
 	// Workers is the number of concurrent requests to send. The default is 4.

@@ -45,7 +45,7 @@ const maxUnix = 253_402_300_799 // the Unix time of the end of the year 9999
 // again.
 //
 // Make the key a part of the subject, because the Room may need it to resolve an unknown
-// outcome. If the outcome is unknown, the Room has not received the id of the email. When an
+// outcome. If the outcome is unknown, the Room usually has not received the email's id. When an
 // event contains an id that the Room does not know, the Room looks up the email. It then
 // compares the address and the subject with the stored emails. Without the key in the subject,
 // the Room could not distinguish several emails to one address.
@@ -95,8 +95,9 @@ func (s *storeTx) requeue(key string, at time.Time, replaced string, m mailValue
 }
 
 // putMail stores the item of the kind "mail", which is the state of the email with this key.
-// The Room searches for the item by its Ref. Until the outcome is known, the Ref identifies
-// the recipient's address. After that, it identifies the email.
+// The Room searches for the item by its Ref. While the email is queued, there is no Ref. While
+// it is being sent, or if its outcome is unknown, the Ref identifies the recipient's address.
+// After that, the Ref identifies the email if the Room has received its id.
 func (s *storeTx) putMail(key string, due time.Time, m mailValue) {
 	it := Item{Kind: kindMail, Key: key, Due: due, Value: encode(m)}
 	if m.Submission != nil {

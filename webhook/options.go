@@ -30,8 +30,8 @@ type Options struct {
 	Once Once
 
 	// KeyPrefix is the prefix of all deduplication keys. If different handlers share a
-	// store, each handler needs its own prefix. With the same prefix, only the first
-	// handler that gets an event would process it.
+	// store, each handler needs its own prefix. With the same prefix, only one
+	// of the handlers would process each event.
 	KeyPrefix string
 
 	// Key returns the deduplication key for a delivery. If Key is nil or returns "", the

@@ -121,8 +121,8 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 }
 
 // diagnose returns the rejection for a body whose verification failed with err. If the
-// receiver's configuration could be the cause of the failure, the status is 503. After a
-// 4xx status, a platform could drop the event.
+// receiver's configuration could be the cause of the failure, the status is 503, because
+// a platform could drop the event after a 4xx status.
 func (rc *receiver) diagnose(r *http.Request, body []byte, signature string, err error) error {
 	encoding := strings.Join(headers(r, "Content-Encoding"), ", ")
 	switch {

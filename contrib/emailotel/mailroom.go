@@ -13,8 +13,8 @@ import (
 )
 
 // ObserveNotice records the duration of each OnNotice call, by the reason of the notice.
-// The number of calls without an error is the number of notices that your program has
-// handled. Assign ObserveNotice to [mailroom.Options].Observe.
+// If a call has no error, your program has handled its notice. Assign ObserveNotice to
+// [mailroom.Options].Observe.
 func (t *Telemetry) ObserveNotice(ctx context.Context, o mailroom.Observation) {
 	set := []attribute.KeyValue{attribute.String("emailplatform.mailroom.reason", string(o.Notice.Reason))}
 	if o.Err != nil {

@@ -60,9 +60,9 @@ type LimiterOptions struct {
 	Key string
 
 	// Fallback is the limiter to use while Redis is unavailable. If Fallback is nil,
-	// lookups fail in this time. You can use [client.NewLookupLimiter] as Fallback. It
-	// limits only the lookups of this process, so the platform may reject some lookups,
-	// which the client retries.
+	// lookups fail during this time. You can use the result of
+	// [client.NewLookupLimiter] as Fallback. It limits only the lookups of this process, so
+	// the platform may reject some lookups. The client retries these lookups.
 	Fallback client.LookupLimiter
 
 	// Logger receives a warning for each failed call to Redis. Log records never

@@ -53,8 +53,8 @@ type watchers struct {
 }
 
 // watch is a subscription to the notifications of one queue. All callers of this process that wait
-// in the queue share it. Some fields change even after the subscription exists. The mutex of the
-// watchers guards these fields.
+// in the queue share it. Some fields change even after ready is closed. The mutex of the watchers
+// guards these fields.
 type watch struct {
 	channel string
 	ready   chan struct{} // closed when the subscription exists or has failed
