@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestConfirmedWrites: a write whose response, and then a GET, does not confirm what the caller requested has an unknown
-// outcome.
+// TestConfirmedWrites: if the response to a write does not confirm what the caller requested, and a GET does not confirm it
+// either, the outcome is unknown.
 func TestConfirmedWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := time.Now().Add(24 * time.Hour)

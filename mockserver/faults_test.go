@@ -238,7 +238,7 @@ func TestFaultLostResponseIsNotLogged(t *testing.T) {
 	})
 }
 
-// A truncated response without a body is a lost connection.
+// If a response without a body is truncated, the client loses the connection.
 func TestFaultTruncateEmptyBody(t *testing.T) {
 	onEachTransport(t, func(p faultyPlatform) {
 		p.Post("/lists", newList).OK()

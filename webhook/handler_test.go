@@ -63,7 +63,7 @@ func (f storeFunc) Do(ctx context.Context, key string, fn function) (bool, error
 	return f(ctx, key, fn)
 }
 
-// returns is the Do method of a store that does not call the function.
+// returns creates a store whose method Do returns these values without calling its argument fn.
 func returns(ran bool, err error) storeFunc {
 	return func(context.Context, string, function) (bool, error) { return ran, err }
 }

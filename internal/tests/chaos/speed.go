@@ -19,8 +19,8 @@ type candidate struct {
 	stream, synced bool // a NATS server stores the events; it syncs its files for each event
 }
 
-// The handlers do nothing, so only the stores limit the speed. The short form checks only the speed relative to
-// memory, because other load slows all candidates equally.
+// The handlers do nothing, so only the stores limit the speed. The short form of the test compares
+// them only with the store in memory, because other load on the machine slows all candidates equally.
 var candidates = []candidate{
 	{name: "memory", with: settings{Store: "memory"}},
 	{name: "redisstore", with: settings{Store: "redis"}, least: 4000, share: 0.1},

@@ -221,7 +221,7 @@ func (d *decoder) isText(name string) bool {
 // Base returns the name of the type without its package.
 func (r reader) Base() string { return r.TypeName[strings.LastIndexByte(r.TypeName, '.')+1:] }
 
-// List returns the known values as the values of a case or the arguments of a call.
+// List returns the known values as Go source: quoted, with commas between them.
 func (r reader) List() string { return `"` + strings.Join(r.Known, `", "`) + `"` }
 
 func cursorMethod(name string) string {

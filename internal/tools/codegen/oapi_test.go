@@ -12,9 +12,9 @@ import (
 	"example.com/emailplatform/internal/tools/must"
 )
 
-// generateOrder generates readers and writers for the OpenAPI schema Order. The parameter field defines its only
-// field. The generated package calls the reader of Order. If the parameter order is not nil, Order is decoded as
-// a response, so its field is required.
+// generateOrder generates readers and writers for an OpenAPI schema Order with one field, which the argument field
+// defines. If the argument order is not nil, Order is the schema of a response, so its reader reports an error if the
+// field is missing.
 func generateOrder(t *testing.T, field string, order map[string][]string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()

@@ -208,7 +208,8 @@ func (w writer) parameter(p *openapi3.ParameterRef) row {
 	}
 }
 
-// kind is a kind of endpoints. If all its endpoints return a status, only the table of errors shows the status.
+// kind is a set of endpoints, for example those with a body. If all endpoints of a kind return a status, only the table of
+// errors shows this status.
 type kind struct {
 	name    string
 	matches func(operation) bool

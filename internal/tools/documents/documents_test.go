@@ -144,7 +144,7 @@ func comments(f *ast.File, internal bool) (texts []string) {
 	return texts
 }
 
-// guess returns the language of code without a language.
+// guess returns the probable language of a code block whose fence does not name one.
 func guess(code string) string {
 	switch {
 	case strings.HasPrefix(code, "{"):

@@ -64,7 +64,7 @@ type Action struct {
 
 // table contains all actions. It never changes, so it can be a package variable.
 var table = withTargets([]Action{ //nolint:gochecknoglobals // like a constant, which Go does not have for slices
-	// Requests. With an event, some of these actions apply to deliveries.
+	// These actions apply to requests. If the rule names an event, some of them apply to deliveries instead.
 	{
 		Name: "status", constant: "FaultStatus", kind: requests, kindWithEvent: attempts,
 		Fields: []string{fieldAfter, fieldDelay, fieldStatus, fieldRetry, fieldBody}, RequestFields: []string{fieldRetry},

@@ -21,9 +21,9 @@ type ListedContact struct {
 	Tags         []string  `json:"tags" doc:"the tags of the contact"`
 }
 
-// NewestContacts returns the number of contacts on the list, which can belong to any account,
-// and an iterator over these contacts, newest first. If listID is 0, the iterator covers all
-// lists, beginning with the newest list. If ok is false, the list does not exist.
+// NewestContacts returns the number of contacts on a list, and an iterator over these contacts,
+// newest first. The list can belong to any account. If listID is 0, the number and the iterator
+// cover all lists, beginning with the newest list. If ok is false, the list does not exist.
 func (p *Platform) NewestContacts(listID int64) (n int, contacts iter.Seq[ListedContact], ok bool) {
 	type listSnapshot struct {
 		account int64
