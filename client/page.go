@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// maxPerPage is the maximum number of items on a page. (Specification: Not shown.)
+// maxPerPage is the maximum number of items on a page (docs/decisions.md, 4).
 const maxPerPage = 100
 
 // IterOption configures an iterator over a list.

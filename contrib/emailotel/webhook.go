@@ -27,12 +27,11 @@ func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(con
 	return func(ctx context.Context, e *events.Event) error { return t.process(ctx, e, fn) }
 }
 
-// HandleAsync is a variant of [Telemetry.Wrap] for a worker that reads events from a
-// queue. The worker's span starts a new trace, with a link to the span of the webhook
-// request. For this link, the webhook handler must store
-// trace.SpanContextFromContext(ctx), the context of its span, with the event in the
-// queue. The worker passes this value as the argument receipt. HandleAsync panics
-// if fn is nil.
+// HandleAsync is like [Telemetry.Wrap], but for a worker that reads events from a queue.
+// The span of the worker begins a new trace, which has a link to the span of the webhook
+// request. For this link, the webhook handler stores its span context,
+// trace.SpanContextFromContext(ctx), in the queue together with the event. The worker then
+// passes this span context as the argument receipt. HandleAsync panics if fn is nil.
 func (t *Telemetry) HandleAsync(
 	receipt trace.SpanContext, fn func(context.Context, *events.Event) error,
 ) func(context.Context, *events.Event) error {
