@@ -27,7 +27,7 @@ func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(con
 	return func(ctx context.Context, e *events.Event) error { return t.process(ctx, e, fn) }
 }
 
-// HandleAsync is like [Telemetry.Wrap], but for a worker that reads events from a queue.
+// HandleAsync is the form of [Telemetry.Wrap] for a worker that reads events from a queue.
 // The span of the worker begins a new trace, which has a link to the span of the webhook
 // request. For this link, the webhook handler stores its span context,
 // trace.SpanContextFromContext(ctx), in the queue together with the event. The worker then
