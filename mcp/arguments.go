@@ -187,7 +187,8 @@ func check(s *jsonschema.Schema, value json.RawMessage) (clean json.RawMessage, 
 
 const notText = "must be Unicode text; a character was damaged, for example by a conversion from Latin-1"
 
-// escapes matches each escape sequence in JSON, and both escape sequences of a surrogate pair.
+// escapes matches each escape sequence in JSON. It matches the two sequences of a surrogate
+// pair together.
 var escapes = regexp.MustCompile(`\\(u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|u\w{4}|.)`)
 
 // isText reports whether all strings in JSON are Unicode text. Otherwise, decoding would

@@ -24,7 +24,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// newHandler returns a handler in front of p.
+// newHandler returns a handler that calls the mock server p.
 func newHandler(t testing.TB, p *mockserver.Server, opts mcp.Options) http.Handler {
 	t.Helper()
 	h, err := mcp.NewHandler(client.Config{BaseURL: p.URL(), HTTPClient: &http.Client{Transport: p.Transport()}}, opts)

@@ -121,7 +121,8 @@ func TestMaxConcurrent(t *testing.T) {
 	})
 }
 
-// TestLargeResults: the limit of 1 MiB applies to all results of an HTTP request, or to each result without HTTP.
+// TestLargeResults: the limit of 1 MiB applies to the sum of the results of an HTTP request. Without HTTP, it
+// applies to each result.
 func TestLargeResults(t *testing.T) {
 	t.Parallel()
 	platform := func(n int) http.RoundTripper {

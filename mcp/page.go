@@ -41,9 +41,9 @@ func pageProperties() []property {
 	}
 }
 
-// bound truncates the items of a page to the maximum for a result, and describes the
-// page. If the response contains other page values than the request, the description
-// uses the response.
+// bound truncates the items of a page to the maximum for a result, and describes the page.
+// If the response and the request contain different page values, the description uses the
+// values of the response.
 func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput) {
 	out := pageOutput{Page: cmp.Or(max(p.Page, 0), in.Page), PerPage: cmp.Or(max(p.PerPage, 0), in.PerPage)}
 	more := int64(len(items)) >= out.PerPage

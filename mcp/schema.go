@@ -40,7 +40,7 @@ func choice(description string, values ...any) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Description: description, Enum: values}
 }
 
-// integer returns the schema of an integer that is at least minimum.
+// integer returns the schema of an integer with the given minimum.
 func integer(description string, minimum float64) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "integer", Description: description, Minimum: &minimum}
 }

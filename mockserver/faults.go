@@ -45,8 +45,9 @@ func (s *Server) RemoveFault(id string) error {
 	return nil
 }
 
-// EnableFault enables a rule, or disables it with the same effect on delays and hanging
-// requests as [Server.RemoveFault]. It returns an error if no rule has this id.
+// EnableFault enables or disables a rule. Disabling a rule has the same effect on delays
+// and hanging requests as [Server.RemoveFault]. EnableFault returns an error if no rule
+// has this id.
 func (s *Server) EnableFault(id string, on bool) error {
 	if !s.engine.Faults.Change(id, func(r *FaultRule) { r.Enabled = on }) {
 		return prefixed("enable the fault", fmt.Errorf("rule %q does not exist", id))

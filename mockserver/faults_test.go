@@ -61,7 +61,7 @@ func (p faultyPlatform) try(ctx context.Context, method, path, body string) (*ht
 	return rawhttp.Do(p.http, p.Request(method, path, body).WithContext(ctx))
 }
 
-// acted reports whether the server has created the list, without a request.
+// acted reports whether the server has created the list. It sends no request for this.
 func (p faultyPlatform) acted() bool {
 	var state bytes.Buffer
 	return p.Snapshot(&state) == nil && strings.Contains(state.String(), `"News"`)

@@ -30,9 +30,9 @@ func (s *Server) Snapshot(w io.Writer) error {
 // the problem.
 //
 // The snapshot also determines the clock. If the clock in the snapshot was running, the server's
-// clock gets the same offset from time.Now. If it was frozen, the server's clock gets the time in
-// the snapshot. If the snapshot contains no clock, the clock restarts with the settings in
-// [Config].
+// clock gets the same offset from time.Now. If the clock in the snapshot was frozen, the server's
+// clock gets the time in the snapshot. If the snapshot contains no clock, the clock restarts with
+// the settings in [Config].
 func (s *Server) Restore(r io.Reader) error {
 	return prefixed("restore", s.engine.Restore(r))
 }

@@ -28,7 +28,7 @@ func table(t *testing.T, write bool, faults ...mockserver.Fault) (report string,
 	return out.String(), changesOf(demo)
 }
 
-// changesOf returns the requests except GET requests, and except the email that fill sends.
+// changesOf returns all requests except GET requests and the email that fill sends.
 func changesOf(demo *mockserver.Server) (changes []string) {
 	for _, r := range demo.Requests()[1:] {
 		if r.Method != http.MethodGet {
@@ -38,7 +38,8 @@ func changesOf(demo *mockserver.Server) (changes []string) {
 	return changes
 }
 
-// newDemo returns a mock server, and the platform that sends requests to it through a transport.
+// newDemo returns a mock server and a platform for it. The client of the platform uses the transport that the
+// function through returns.
 func newDemo(t *testing.T, write bool, through func(http.RoundTripper) http.RoundTripper) (*mockserver.Server, *platform) {
 	t.Helper()
 	demo := mockserver.New(mockserver.Config{})
@@ -52,7 +53,7 @@ func newDemo(t *testing.T, write bool, through func(http.RoundTripper) http.Roun
 
 var fatal = faulttest.Check
 
-// row returns the rest of the report's line after the rule.
+// row returns the text after the rule in the rule's line of the report.
 func row(t *testing.T, table, rule string) string {
 	t.Helper()
 	for line := range strings.Lines(table) {

@@ -160,8 +160,8 @@ func (p *platform) writing(rows []check) []check {
 	return rows
 }
 
-// needs returns a check that is skipped if the id is zero, with the text missing as the
-// reason.
+// needs returns a check. If the id is zero, the check is skipped, and the argument missing
+// is the reason.
 func needs[ID comparable](id *ID, missing string, try func(context.Context) verdict) func(context.Context) verdict {
 	return func(ctx context.Context) verdict {
 		if *id == *new(ID) {

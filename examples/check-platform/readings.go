@@ -138,7 +138,7 @@ func (p *platform) resources() []check {
 	}
 }
 
-// has reports that a field is missing.
+// has returns a function that reports a missing field.
 func has(name string) func(result) string {
 	return func(response result) string {
 		return unless(response.object()[name] != nil, fmt.Sprintf("no %q", name))
@@ -184,7 +184,7 @@ func (p *platform) contacts() []check {
 	}
 }
 
-// lookups returns the rows that look up an email. It looks up the email two times, to
+// lookups returns the rows that look up an email. The rows look up the email two times, to
 // test the rate limit.
 func (p *platform) lookups() []check {
 	return []check{
@@ -203,7 +203,7 @@ func (p *platform) lookups() []check {
 // unknownID is an id that does not exist.
 const unknownID int64 = 1 << 52
 
-// conventions returns the rows about rules of all operations.
+// conventions returns the rows about rules that apply to all operations.
 func (p *platform) conventions() []check {
 	return []check{
 		{"7", "an unknown id is 404", func(ctx context.Context) verdict {

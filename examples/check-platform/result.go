@@ -13,8 +13,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// result contains the last response to a call, and the interpretation of the
-// client.
+// result contains the last response to a call, and the client's interpretation of the
+// response.
 type result struct {
 	status int // 0 if none came
 	header http.Header

@@ -62,8 +62,8 @@ func (p *platform) createList(ctx context.Context) verdict {
 	return response.differ(response.code(201), format(response.object(), "list_id"))
 }
 
-// mayStay reports a record that may exist after a create operation with an
-// unknown outcome: without its id it cannot be removed.
+// mayStay reports a record that may exist after a create operation with an unknown outcome.
+// The program cannot remove such a record, because its id is unknown.
 func (p *platform) mayStay(response result, id int64, what string) {
 	if id == 0 && errors.Is(response.err, client.ErrOutcomeUnknown) {
 		p.remaining = append(p.remaining, what+" may exist, because the outcome of its creation is unknown")
@@ -131,7 +131,7 @@ func twice(id *int64, call func(context.Context, int64) error) func(context.Cont
 	}
 }
 
-// removeWithin is the timeout of a deletion, which ignores an interrupt.
+// removeWithin is the timeout of a deletion. An interrupt does not end the deletion.
 const removeWithin = 10 * time.Second
 
 // removed is like once, but runs even after an interrupt. If a record was not deleted, removed

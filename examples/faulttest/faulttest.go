@@ -114,7 +114,8 @@ func Client(t testing.TB, p *mockserver.Server) *client.Client {
 	return c
 }
 
-// Replacing returns a client of p that gets the text after instead of before in response bodies.
+// Replacing returns a client of p. In each response body, the text in the argument after replaces the text in the
+// argument before.
 func Replacing(t testing.TB, p *mockserver.Server, before, after string) *client.Client {
 	t.Helper()
 	replacing := transport(func(r *http.Request) (*http.Response, error) {

@@ -25,8 +25,8 @@ type target struct {
 	CSV           string    `json:"csv"`    // options of the file
 }
 
-// load reads the checkpoint of an earlier import, if there is one. If it belongs to
-// another file or another list, load returns an error.
+// load reads the checkpoint of an earlier import, if there is one. If the checkpoint
+// belongs to another file or another list, load returns an error.
 func (c *checkpoint) load(path string) error {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -42,8 +42,8 @@ func opened(t *testing.T, platform *mockserver.Server) *service {
 
 var check = faulttest.Check
 
-// loseResponse makes the mock server process an operation and lose its
-// response, once.
+// loseResponse makes the mock server process the next request of an operation, but lose the
+// response.
 func loseResponse(t *testing.T, platform *mockserver.Server, operation string) {
 	t.Helper()
 	_, err := platform.Inject(mockserver.Fault{
@@ -145,7 +145,8 @@ func TestImport(t *testing.T) {
 	})
 }
 
-// TestOperatorsPort: a web page cannot import contacts, and cannot read them if its name points to this address.
+// TestOperatorsPort: a web page cannot import contacts. It cannot read contacts, even if its host name points to
+// this address.
 func TestOperatorsPort(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, _ *mockserver.Server) {
 		for _, tt := range []struct {

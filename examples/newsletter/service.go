@@ -51,7 +51,7 @@ func open(ctx context.Context, cfg client.Config, hookURL string, store mailroom
 	return s, nil
 }
 
-// countCall counts calls by operation and status, and retries.
+// countCall counts calls by operation and status, and retries by operation.
 func (s *service) countCall(ctx context.Context, call client.Call) (context.Context, client.Observer) {
 	return ctx, client.Observer{
 		Retry: func(client.Observation) { s.counts.Add("retry "+call.Op, 1) },

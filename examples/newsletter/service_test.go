@@ -20,7 +20,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// get requests an internal page. If the response was cut off, complete is false.
+// get requests an internal page. If the response was cut off, the result complete is false.
 func get(t *testing.T, s *service, path string) (body []byte, complete bool) {
 	t.Helper()
 	srv := httptest.NewServer(s.internal())

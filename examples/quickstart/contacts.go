@@ -14,8 +14,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// importContacts imports all rows. If a row has an invalid address, it is reported with
-// its line and skipped. If it is not CSV, the import ends.
+// importContacts imports all rows. If a row has an invalid address, it is reported with its
+// line and skipped. If a row is not CSV, the import ends.
 func (t *tour) importContacts(ctx context.Context, file string) error {
 	name, source := "contacts.csv", io.Reader(bytes.NewReader(sampleContacts()))
 	if file != "" {

@@ -194,7 +194,7 @@ func (t *tour) unsubscribe(ctx context.Context) error {
 	return t.Contacts.Unsubscribe(ctx, t.list.ID, contact.ID)
 }
 
-// receiveEvents waits until the event of unsubscribe is delivered, and with the mock server until all events are
+// receiveEvents waits for the event that unsubscribe causes. With the mock server, it waits until all events are
 // delivered.
 func (t *tour) receiveEvents(ctx context.Context) error {
 	if t.mock != nil {

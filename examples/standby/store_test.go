@@ -104,7 +104,7 @@ func TestStandby(t *testing.T) {
 	})
 }
 
-// losing loses the first response of every three.
+// losing loses every third response, beginning with the first.
 func losing(h http.Handler) http.Handler {
 	var mu sync.Mutex
 	n := 0
@@ -134,7 +134,8 @@ func TestForgedIsNotStored(t *testing.T) {
 	}
 }
 
-// TestReplayFollowsNoRedirect: a page at the end of a redirect has handled no event, so replay reports the delivery.
+// TestReplayFollowsNoRedirect: if the receiver responds with a redirect, replay returns an error, because the
+// redirect's target does not handle the event.
 func TestReplayFollowsNoRedirect(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.Handle("/hook", http.RedirectHandler("/login", http.StatusFound))

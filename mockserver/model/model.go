@@ -193,8 +193,8 @@ type Token struct {
 }
 
 // Fault is a rule for fault injection. It has an action, and conditions that match
-// requests, messages or deliveries. By default, the rule applies the action to all
-// matches; with Nth, Every, Probability or Times, to some of them.
+// requests, messages or deliveries. By default, the rule applies the action to all matches.
+// If Nth, Every, Probability or Times is set, it applies the action to some of the matches.
 type Fault struct {
 	AccountID int64       `json:"account_id,omitzero" min:"1" doc:"the account of the requests, messages or deliveries; all accounts if omitted"`
 	Operation string      `json:"operation,omitzero" doc:"the operationId of the requests, such as submitEmail"`

@@ -117,7 +117,7 @@ func work(ctx context.Context, js jetstream.JetStream, _ string) error {
 	return inbox.Worker{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{}), Handle: record}.Run(ctx, js)
 }
 
-// record writes in the transaction that stores the key of the event.
+// record writes the event in the transaction that stores the event's key.
 func record(ctx context.Context, e *events.Event) error {
 	tx, err := pgstore.Tx(ctx)
 	if err != nil {

@@ -78,8 +78,9 @@ func (s *service) email(to, subject, html, text string) client.EmailSubmission {
 	}.Literal()
 }
 
-// Send implements mailer.Mailer: one email for each recipient. In a transaction of the app, it
-// reads the suppression list in this transaction, because a second transaction would wait forever.
+// Send implements mailer.Mailer: one email for each recipient. If the app calls Send in a
+// transaction, Send reads the suppression list in this transaction, because a second transaction
+// would wait forever.
 func (s *service) Send(m *mailer.Message) (err error) {
 	if len(m.Attachments)+len(m.InlineAttachments)+len(m.Headers) > 0 {
 		return errors.New("email: the platform supports no attachments and no headers")
@@ -97,7 +98,8 @@ func (s *service) Send(m *mailer.Message) (err error) {
 	return err
 }
 
-// notice records the outcome in the order, and the end of a subscription in the user, in a transaction.
+// notice records the outcome in the order, or the end of a subscription in the user. It uses the
+// transaction in ctx.
 func (*service) notice(ctx context.Context, n mailroom.Notice) (err error) {
 	tx, _ := ctx.Value(txKey{}).(core.App)
 	var record *core.Record

@@ -99,8 +99,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 	return converse(ctx, mcp.NewServer(c, mcp.Options{Logger: log}), stdio(ctx, in, out))
 }
 
-// converse serves one session until it or ctx ends. It does not use [sdk.Server.Run], which would log the end of ctx
-// as an error.
+// converse serves one session until the session or ctx ends. It does not use [sdk.Server.Run], which would log the
+// end of ctx as an error.
 func converse(ctx context.Context, server *sdk.Server, transport sdk.Transport) error {
 	session, err := server.Connect(ctx, transport, nil)
 	if err != nil {

@@ -219,7 +219,7 @@ func TestVersion(t *testing.T) {
 }
 
 // TestInvalidMessagesOverStdio: invalid lines and batches get JSON-RPC errors, and valid requests between them get
-// responses. The error for a line that is too long has the id at its beginning or end.
+// responses. If a line is too long, its error contains the id from the beginning or the end of the line.
 func TestInvalidMessagesOverStdio(t *testing.T) {
 	t.Parallel()
 	c := start(t.Context(), nil, "-demo")

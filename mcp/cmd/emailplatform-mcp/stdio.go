@@ -46,8 +46,8 @@ func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
 	}
 }
 
-// forward writes each valid message to w, and responds to each invalid message with an
-// error, until in ends.
+// forward reads messages from in until the input ends. It writes each valid message to w,
+// and responds to each invalid message with an error.
 func (a *pending) forward(in *bufio.Reader, w io.Writer) error {
 	for {
 		line, err := nextLine(in)

@@ -45,7 +45,7 @@ func TestReadyFile(t *testing.T) {
 	}
 }
 
-// The ready file never replaces a state file that did not exist before, even if its name differs.
+// The ready file never replaces a new state file or its lock, even if the two paths differ.
 func TestReadyFileOfNewState(t *testing.T) {
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state.json")
@@ -62,8 +62,8 @@ func TestReadyFileOfNewState(t *testing.T) {
 	}
 }
 
-// No other file is a lock or a new version of the state file, even if a link names the state file. Otherwise, a save
-// would remove the ready file or the seed.
+// The ready file and the seed must not be the state file, its lock or its new version, even if -state names a
+// symbolic link. Otherwise, a save would remove the ready file or the seed.
 func TestFilesOfLinkedState(t *testing.T) {
 	dir := t.TempDir()
 	state, link := filepath.Join(dir, "state.json"), filepath.Join(dir, "link")

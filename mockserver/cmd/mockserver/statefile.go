@@ -70,7 +70,7 @@ func openState(name string, log *slog.Logger) (*stateFile, error) {
 // each link to a state file has the same lock.
 func lockName(state string) string { return target(state) + ".lock" }
 
-// newSuffix ends the name of the file that a save writes. This file then replaces the state file.
+// newSuffix is the end of the name of the file that a save writes. This file then replaces the state file.
 const newSuffix = ".new"
 
 func target(name string) string {

@@ -147,7 +147,7 @@ func TestStateDamaged(t *testing.T) {
 	}
 }
 
-// The helper names of a state file are not followed if they are symbolic links.
+// If a helper file of the state file is a symbolic link, the server does not follow it.
 func TestStateHelperLinks(t *testing.T) {
 	dir := t.TempDir()
 	state, victim := filepath.Join(dir, "state.json"), filepath.Join(dir, "victim.txt")

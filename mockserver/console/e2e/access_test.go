@@ -62,7 +62,7 @@ func TestRejectedOriginBehindProxy(t *testing.T) {
 }
 
 // TestTokenOffLoopback: on addresses other than loopback, a link with a token opens the console. The page keeps the
-// token in a cookie, and does not contain it.
+// token in a cookie, not in its content.
 func TestTokenOffLoopback(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "0.0.0.0:0")
 	test{t}.check(err)

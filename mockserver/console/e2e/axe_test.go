@@ -27,7 +27,7 @@ func views() []view {
 }
 
 // auditor checks pages in one view. It uses axe.min.js from the npm package axe-core. The script run fetches this
-// file, and AXE contains its path.
+// file, and the environment variable AXE contains its path.
 type auditor struct {
 	*page
 	view view
@@ -66,7 +66,7 @@ func (a *auditor) checkAccessibility() {
 	}
 }
 
-// checkControls checks accessibility, and the size of the controls in the selector on a phone.
+// checkControls checks accessibility. On a phone, it also checks the size of the controls in the selector.
 func (a *auditor) checkControls(selector string) {
 	a.Helper()
 	a.checkAccessibility()

@@ -88,7 +88,7 @@ func startBrowser(path string, sandbox bool) (ctx context.Context, stop func(), 
 	return ctx, stop, nil
 }
 
-// test is a test that ends at an error.
+// test is a test whose method check ends the test after an error.
 type test struct{ *testing.T }
 
 func (t test) check(err error) {

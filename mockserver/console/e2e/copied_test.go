@@ -23,8 +23,8 @@ const (
 	withoutSDK = `http.NewRequest`
 )
 
-// copiedCases returns the first example of each operation, and requests with text that could become code, or that the SDK
-// cannot send.
+// copiedCases returns the first example of each operation. It also returns requests that the SDK cannot send or whose
+// text could become code.
 func copiedCases(p *page) []copiedCase {
 	all := []copiedCase{
 		{"GET", "/lists/7/contacts?page=2&per_page=3&with_count=true&sort=email%3Adesc&filter=tag%3A%60a%22%5C%0A%EF%BB%BF%E2%80%AE)", "", "Filter: \"tag:`a\\\"\\\\\\n\\ufeff\\u202e)\""},
@@ -74,8 +74,8 @@ func copiedCases(p *page) []copiedCase {
 	return all
 }
 
-// TestCopiedGo: the Go programs of logged requests compile, and send the same requests. Text of a request from anyone does not
-// become code.
+// TestCopiedGo: the Go programs of logged requests compile, and send the same requests. The text in a request does not become
+// code, even if an attacker sent the request.
 func TestCopiedGo(t *testing.T) {
 	f, p := start(t, "#/api")
 	cases := copiedCases(p)

@@ -82,7 +82,7 @@ func (f *fixture) unchanged(p *page) {
 	p.until(`(() => { try { return !document.querySelector('iframe').contentDocument } catch { return true } })()`) // the email has another origin
 }
 
-// TestRemoteContentWhenAsked: remote images are loaded only on request, and other remote content never.
+// TestRemoteContentWhenAsked: remote images are loaded only on request, and other remote content is never loaded.
 func TestRemoteContentWhenAsked(t *testing.T) {
 	f, p, other := openHostile(t, "Hello", hostile[strings.Index(hostile, "<body"):])
 	p.equal(other.requests(), "[]")

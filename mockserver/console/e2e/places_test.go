@@ -270,7 +270,7 @@ func (p *page) secret() string {
 	return strings.TrimSpace(p.text("dialog .secret .id"))
 }
 
-// webhook returns a webhook by its place, and checks the fields that the form has set.
+// webhook returns the webhook at position n, and checks the fields that the form has set.
 func (f *fixture) webhook(n int, secret string) client.Webhook {
 	f.Helper()
 	all, err := f.sdk.Webhooks.List(f.Context(), client.ListWebhooksParams{})

@@ -127,7 +127,7 @@ func TestSendEvent(t *testing.T) {
 	p.until(`location.hash === '#/trigger' && document.querySelector('#body')?.value.includes('Contact.Added')`)
 }
 
-// TestEditedBody: when the samples are loaded again, an edited body stays, even an empty one.
+// TestEditedBody: when the samples are loaded again, an edited body stays, even if it is empty.
 func TestEditedBody(t *testing.T) {
 	f, p := start(t, "#/trigger")
 	p.until(`document.querySelector('#body')?.value`)

@@ -60,7 +60,7 @@ func (f *Feed) Revise() { f.revision.Add(1) }
 // returns the changed record. Publish calls it only if there are subscribers.
 func (f *Feed) Publish(kind string, record func() any) { f.publish(change{Kind: kind}, record) }
 
-// PublishNew is like Publish, for a record that was added to its list as the newest.
+// PublishNew is like Publish, but the record must be new and the newest in its list.
 func (f *Feed) PublishNew(kind string, record func() any) {
 	f.publish(change{Kind: kind, New: true}, record)
 }

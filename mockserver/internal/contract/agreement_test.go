@@ -220,7 +220,7 @@ func randomQuery(r *rand.Rand, o *Operation) string {
 	return strings.Join(parts, "&")
 }
 
-// draft writes random values of a schema. Unless it is tame, some of them are invalid.
+// draft writes random values of a schema. Unless the field tame is set, some of the values are invalid.
 type draft struct {
 	*rand.Rand
 	strings.Builder

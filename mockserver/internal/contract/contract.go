@@ -286,7 +286,8 @@ func (s *Schema) rangeError() string {
 	return fmt.Sprintf("must be between %d and %d", s.Min, s.Max)
 }
 
-// TextError returns "" if a string, or an integer in decimal, is valid.
+// TextError validates a string, or an integer in decimal form. It returns "" if the value
+// is valid.
 func (s *Schema) TextError(value string) string {
 	if s.Kind == Integer {
 		return s.integerError(value)

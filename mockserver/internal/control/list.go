@@ -64,7 +64,7 @@ func whereID[V any](p param, of func(V) int64) filter[V] {
 }
 
 // whereAccount returns a filter that selects the records of an account, and all records without an account.
-// A request without a known token has no account, and neither has a delivery to a URL without a webhook.
+// Requests without a known token and deliveries to a URL without a webhook have no account.
 func whereAccount[V any](doc string, of func(V) int64) filter[V] {
 	f := whereID(ofAccount(doc), of)
 	return filter[V]{f.param, func(want string, v V) bool { return of(v) == 0 || f.allows(want, v) }}

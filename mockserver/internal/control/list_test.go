@@ -201,7 +201,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// A compressed body is named, with and without its header.
+// The error for a compressed body names the compression, even if the Content-Encoding header is missing.
 func TestCompressedBody(t *testing.T) {
 	for name, row := range map[string]struct{ encoding, body, want string }{
 		"header":         {"gzip", "x", "gzip"},

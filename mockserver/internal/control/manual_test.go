@@ -140,8 +140,8 @@ var wholes = map[string]string{
 // state is the name of a type without a list of fields, because most of its records are internal.
 const state = "State"
 
-// merged returns the fields of both types, and writes the differences. The types of the fields may be narrower in the
-// part.
+// merged returns the fields of both types, and writes the differences. The fields of the argument part may have
+// narrower types.
 func merged(out *bytes.Buffer, whole, part *contract.Schema) *contract.Schema {
 	all := &contract.Schema{}
 	var absent, added []string
@@ -304,8 +304,8 @@ func fieldList(out *bytes.Buffer, s *contract.Schema) {
 	}
 }
 
-// brief returns a description for a list, without the article at its beginning, and without a clause at its beginning
-// that the name of the field shows.
+// brief returns a description for a list. It omits an article at the beginning, and a first clause that only repeats
+// the name of the field.
 func brief(doc, name string) string {
 	doc = strings.TrimSuffix(doc, "; by default the mock server assigns an id") // as manual.tmpl says
 	shown := append(strings.Split(name, "_"), obvious...)

@@ -155,7 +155,8 @@ type actionResult struct {
 	Events []delivery.EventSummary `json:"events" doc:"the events of the messages that occurred, newest first, at most 10,000"`
 }
 
-// check returns an error if the action needs an omitted field, or does not read a given one.
+// check returns an error if the body lacks a field that the action needs, or contains a field that the
+// action does not read.
 func (in actionBody) check() error {
 	for _, field := range []struct {
 		name   string

@@ -62,7 +62,7 @@ func (rt route) rejects(t *testing.T, q url.Values, parameter string, want ...st
 	}
 }
 
-// wrong returns an invalid value of the parameter, and texts of its error.
+// wrong returns an invalid value of the parameter, and texts that the error must contain.
 func (p param) wrong() (value string, said []string) {
 	switch {
 	case p.schema.Enum != nil:

@@ -75,7 +75,7 @@ func TestDeliveryConcurrency(t *testing.T) {
 }
 
 // An attempt fails if its response does not end in time, even if the status is 200. But if the connection is lost
-// after the status, the status decides.
+// after the status, only the status determines the result.
 func TestIncompleteResponse(t *testing.T) {
 	for hangs, want := range map[bool]struct {
 		state  mockserver.DeliveryState

@@ -110,8 +110,8 @@ func (q *queue) assignPosition(dlv *delivery) {
 
 // push adds a new delivery to the queue. If a rule applies to the delivery, push injects
 // the fault. If a rule reordered an earlier delivery, that delivery waits until the new
-// delivery has been attempted, because concurrent attempts could arrive in any order. It
-// does not wait for a dropped or delayed delivery.
+// delivery has been attempted, because concurrent attempts could arrive in any order. The
+// earlier delivery does not wait for a dropped or delayed delivery.
 func (q *queue) push(dlv *delivery, rule *fault.AppliedRule, now time.Time) {
 	var applied model.Fault
 	if rule != nil {

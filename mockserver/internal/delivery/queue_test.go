@@ -29,8 +29,8 @@ func taken(q *queue, now time.Time) (names []string) {
 	return names
 }
 
-// Retries that are due precede new deliveries. Retries that are due later do not delay
-// them.
+// Retries that are due precede new deliveries. Retries that are due later do not delay new
+// deliveries.
 func TestTakeInOrder(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
 	q.schedule(addDelivery(q, "later"), start.Add(time.Minute))

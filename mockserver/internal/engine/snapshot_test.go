@@ -83,8 +83,8 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	}
 }
 
-// After a restore, pending deliveries are attempted at the same times as without it, with the same bytes and rate
-// limits.
+// After a restore, pending deliveries are attempted at the same times as without the restore. Their bytes and
+// rate limits are the same too.
 func TestSnapshotResumesDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &probe.Receiver{Status: func(int) int { return http.StatusServiceUnavailable }}

@@ -126,7 +126,7 @@ func TestMatching(t *testing.T) {
 	}
 }
 
-// The error of an invalid fault has the names of JSON.
+// The error of an invalid fault contains the names of the fields in JSON.
 func TestInvalid(t *testing.T) {
 	const status, late = model.FaultStatus, "delay_ms: must be between 0 and 86400000"
 	for _, row := range []struct {

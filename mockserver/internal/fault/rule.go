@@ -72,7 +72,8 @@ func check(f model.Fault) FieldErrors {
 	return errs
 }
 
-// milliseconds rounds away from zero, so a delay does not become zero or valid.
+// milliseconds rounds away from zero, so a short delay does not become 0, and an invalid
+// delay does not become valid.
 func milliseconds(d time.Duration) int64 {
 	ms := d.Milliseconds()
 	if d%time.Millisecond != 0 {

@@ -101,7 +101,8 @@ func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err
 
 type invalidKey struct{}
 
-// Invalid returns a request that an operation rejects with an error after authentication.
+// Invalid returns a copy of the request r. An operation rejects this copy with the error err
+// after authentication.
 func Invalid(r *http.Request, err *apierror.Error) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), invalidKey{}, err))
 }
@@ -154,7 +155,7 @@ func (c *call) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 // Begun reports whether the response has begun.
 func (c *call) Begun() bool { return c.Status != 0 }
 
-// copyingWriter is a writer that copies the response, which must be validated.
+// copyingWriter writes a response, and keeps a copy for the validation.
 type copyingWriter struct {
 	http.ResponseWriter
 

@@ -175,7 +175,8 @@ func foldable(h model.Header) string {
 
 func long(word string) bool { return len(word) > wordLength }
 
-// eachAddress formats each address in a list, or returns invalid if the list is invalid.
+// eachAddress formats each address in a list. If the list is invalid, it returns the
+// argument invalid.
 func eachAddress(value, invalid string, format func(*mail.Address) string) string {
 	addresses, err := mail.ParseAddressList(value)
 	if err != nil {

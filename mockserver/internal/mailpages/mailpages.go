@@ -54,8 +54,8 @@ func New(p *platform.Platform, checkHost func(*http.Request) error) http.Handler
 	})
 }
 
-// mailPage handles a link in an existing message. It returns the text of the page, and
-// the HTML of its form or "".
+// mailPage handles a link in an existing message. It returns the text of the page and the
+// HTML of its form. The HTML is "" if the page has no form.
 type mailPage func(w http.ResponseWriter, r *http.Request) (status int, text, form string)
 
 // effect returns the page for a link that changes a contact. A HEAD request

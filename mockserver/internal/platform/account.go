@@ -80,8 +80,9 @@ type account struct {
 	lookups     map[int64]*lookupState // by user
 	counts      accountCounts
 
-	// contactsByAddress contains the contact that was added last, by address in lower case.
-	// Entries are never removed, because even a deleted contact stays on its list.
+	// contactsByAddress maps an address in lower case to the contact with this address that
+	// was added last. Entries are never removed, because even a deleted contact stays on
+	// its list.
 	contactsByAddress map[string]contactLocation
 }
 

@@ -59,7 +59,8 @@ func (c *collection[K, T]) set(key K, resource *T) {
 	c.byKey[key], c.inOrder[i] = numbered[T]{resource, c.numbers[i]}, resource
 }
 
-// edit replaces a resource with a copy, which the caller can change as after set.
+// edit replaces a resource with a copy, and returns the copy. Within the transaction, the caller can change the copy
+// until the next call of set or edit with its key.
 func (c *collection[K, T]) edit(key K) *T {
 	resource := new(*c.get(key))
 	c.set(key, resource)

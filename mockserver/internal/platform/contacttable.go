@@ -32,8 +32,8 @@ var contactOrders = map[string]func(c *contact) sortKey{
 	"subscribed_on": func(c *contact) sortKey { return sortKey{number: c.SubscribedOn} },
 }
 
-// contactFilters contains the filter fields of a query. Each function returns the matching slots in
-// the query's ascending order.
+// contactFilters contains the filter fields of a query. Each function returns the matching slots,
+// in ascending order of the query's sort field.
 var contactFilters = map[string]func(t *contactTable, q query) []uint32{
 	"email": func(t *contactTable, q query) []uint32 {
 		if slot, ok := t.byAddress[strings.ToLower(q.value)]; ok {
@@ -198,8 +198,8 @@ func (t *contactTable) setDate(c *contact, unix int64) {
 	t.insert("subscribed_on", c.slot)
 }
 
-// union returns the labels in both lists, without duplicates in add. The running time is linear,
-// because a request can contain a million labels.
+// union returns the list have, followed by each label that only the list add contains. The
+// running time is linear, because a request can contain a million labels.
 func union(have, add []string) []string {
 	if len(add) == 0 {
 		return have
@@ -241,7 +241,8 @@ func (t *contactTable) page(q query, p pageRequest) ([]*contact, int) {
 	return out, len(slots)
 }
 
-// matching returns the slots that match the filter of a query, in its ascending order.
+// matching returns the slots that match the filter of a query, in ascending order of the query's sort
+// field.
 func (t *contactTable) matching(q query) []uint32 {
 	if q.field == "" {
 		return t.inOrder(q.sort)

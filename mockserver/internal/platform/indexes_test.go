@@ -224,8 +224,8 @@ func unchanged(t *testing.T, snapshots []*Snapshot, texts []string) {
 	}
 }
 
-// TestSnapshotsDuringCampaign: the records of a snapshot do not change, whatever step of a campaign the platform takes
-// the snapshot after.
+// TestSnapshotsDuringCampaign: if the platform takes a snapshot after any step of a campaign, the records of the
+// snapshot do not change.
 func TestSnapshotsDuringCampaign(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := restored(t, oneCampaign(time.Now().Add(time.Hour)))

@@ -21,8 +21,8 @@ const oneOfEach = `{"version":4,"last_id":9,"accounts":[{"account_id":1,
 	"webhooks":[{"id":5,"account_id":1,"url":"http://app.test/","secret":"s","hash_function":"sha256"}],
 	"suppressed_emails":[{"email":"s@example.org"}]}]}`
 
-// TestResourceKinds: for each collection of an account, a state and its snapshot contain the resources, their ids are
-// taken, and they are counted.
+// TestResourceKinds: for each collection of an account, a state and its snapshot contain the resources. The overview
+// counts these resources, and their ids are in use.
 func TestResourceKinds(t *testing.T) {
 	p := restored(t, oneOfEach)
 	a := p.accounts[1]

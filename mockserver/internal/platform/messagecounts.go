@@ -18,7 +18,8 @@ type MessageCounts struct {
 	ReportedAsSpam     int64 `json:"reported_as_spam" doc:"messages that were reported as spam"`
 }
 
-// count adds a message to the counts if by is 1, and subtracts it if by is -1.
+// count adds a message to the counts if the argument by is 1. If the argument is -1, count
+// subtracts the message.
 func (c *MessageCounts) count(m *message, by int64) {
 	c.Sent += by
 	for _, row := range []struct {

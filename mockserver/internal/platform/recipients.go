@@ -63,8 +63,8 @@ func (t *tx) contactOf(m *message) (*list, *contact) {
 	return l, c
 }
 
-// Bounce simulates a bounce of a message. The methods of mockserver.Server with the
-// names of recipient actions describe them.
+// Bounce simulates a bounce of a message. For the recipient actions, see the methods of
+// mockserver.Server with the same names.
 func (p *Platform) Bounce(messageID string, category events.BounceCategory, diagnostic ...string) error {
 	if !knownCategory(category) {
 		return fmt.Errorf("bounce category %q does not exist", category)

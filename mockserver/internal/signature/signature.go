@@ -131,8 +131,8 @@ func fromBase64(body []byte) []byte {
 	return decoded
 }
 
-// misencoded detects the valid signature, right, in another encoding, or with
-// additional characters around it.
+// misencoded detects a signature that is valid, but in another encoding or with additional
+// characters around it. The argument right is the valid signature.
 func misencoded(right, signature string) string {
 	raw, _ := base64.StdEncoding.DecodeString(right)
 	switch {
