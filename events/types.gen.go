@@ -234,7 +234,7 @@ type ComplainingContact struct {
 	// The address of the contact.
 	Email string `json:"email"`
 
-	// The status of the contact, usually spam.
+	// The status of the contact, usually `spam`.
 	Status ContactStatus `json:"status"`
 }
 
@@ -299,7 +299,7 @@ type CustomAttribute struct {
 
 // EmailAPIBounce is the data of Email.Bounced for an email that your program or an automation sent with `POST /v2/emails`.
 //
-// The data contains neither the category nor the reason of the bounce. For these, look up the email with
+// The data contains neither the category nor the reason of the bounce. To get them, look up the email with
 // `GET /v2/emails/{email_id}`.
 type EmailAPIBounce struct {
 	// When the email bounced.
@@ -549,7 +549,7 @@ type RemovedContact struct {
 	// The attributes of the contact.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
-	// The type of the last bounce, such as none.
+	// The type of the last bounce: none, hard or soft.
 	LastBounceType BounceType `json:"last_bounce_type"`
 }
 

@@ -373,7 +373,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Unsubscribes or deletes several contacts of a list. The events contain the account's first user with write access. */
+        /** Unsubscribes or deletes several contacts of a list. In these events, the user is the account's first user with write access. */
         post: operations["postListsIdContactsActions"];
         delete?: never;
         options?: never;
@@ -954,7 +954,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Waits for background work in the application or the mock server: - With `for`, the route responds when `count` messages, deliveries, requests or events match the filters. - Without `for`, it returns 204 when no campaign or delivery is due or in progress. - With `drain`, it returns 204 when every delivery has succeeded or failed permanently. If it would have to wait for a frozen clock, it immediately returns 409. The timeout can be up to one minute. After it, the route returns 504, so repeat the request to wait longer. With `account_id`, the route ignores the work and records of other accounts. Fields of the body override query parameters. */
+        /** Waits for background work in the application or the mock server: - With `for`, the route responds when `count` messages, deliveries, requests or events match the filters. - Without `for`, it returns 204 when no campaign or delivery is due or in progress. - With `drain`, it returns 204 when every delivery has succeeded or failed permanently. If a frozen clock prevents this, the route immediately returns 409. The timeout can be up to one minute. After it, the route returns 504, so repeat the request to wait longer. With `account_id`, the route ignores the work and records of other accounts. Fields of the body override query parameters. */
         post: operations["postWait"];
         delete?: never;
         options?: never;
