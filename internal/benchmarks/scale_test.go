@@ -14,10 +14,11 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// maxGrowth is the maximum growth of the time per record from a tenth of the most records to the most records.
+// maxGrowth is the maximum ratio of two times per record: the time with the most records, and the time with a tenth of
+// them.
 const maxGrowth = 4
 
-// maxTimes contains the maximum times with the most records, by the kind of operation. A listing operation reads or
+// maxTimes contains the maximum time of each kind of operation with the most records. A listing operation reads or
 // writes every record, so its maximum time is high, but the growth of its time is limited.
 var maxTimes = map[string]time.Duration{
 	"flat":         time.Millisecond,

@@ -88,8 +88,8 @@ func BenchmarkVerify(b *testing.B) {
 	compare(b, "sha256", func() { sha256.Sum256(body) })
 }
 
-// BenchmarkVerifyAndDecode verifies and decodes six events. For go-github and stripe-go, these are events of their own
-// services with as many bytes.
+// BenchmarkVerifyAndDecode verifies and decodes six events. For go-github and stripe-go, these are events of GitHub and
+// Stripe with the same sizes.
 func BenchmarkVerifyAndDecode(b *testing.B) {
 	bodies := deliveries()
 	receive := func(s scheme, decode func([]byte)) func() {
@@ -156,7 +156,7 @@ func naiveVerify(key, body []byte, signature string) bool {
 }
 
 // BenchmarkReceive receives 320 deliveries over eight connections. The senders write bytes that were created in
-// advance, so that most of the time belongs to the receiver.
+// advance, so the receiver takes most of the measured time.
 func BenchmarkReceive(b *testing.B) {
 	secret := must(webhook.ParseSecret(hookSecret, ""))
 	requests := rawRequests(secret, 6*320)

@@ -106,7 +106,10 @@ export class Account {
     await this.control.call('DELETE /_mock/faults', { query: { account_id: this.id } });
   }
 
-  /** Waits until no work of the account is due. Retries and scheduled campaigns are due later, so they are not waited for. */
+  /**
+   * Waits until no work of the account is due. It does not wait for retries and scheduled campaigns, because they are due
+   * later.
+   */
   wait(): Promise<void>;
   /** Waits for records, and returns the latest ones, the newest first. */
   wait<K extends keyof Waited>(filter: WaitFilter<K>): Promise<Waited[K][]>;
@@ -140,7 +143,7 @@ export class Account {
     return this.control.call('GET /_mock/outbox/{id}', { path: { id } });
   }
 
-  /** Returns the latest email that matches, and waits for it. */
+  /** Waits until an email matches, and returns the latest email that matches. */
   async email(filter: EmailFilter): Promise<Message> {
     const { timeoutMs = 2000 } = filter;
     const start = now();

@@ -15,7 +15,7 @@ export interface Response {
   text: string;
 }
 
-/** Sends a request on a connection of its own, so no idle connection can close under it. */
+/** Sends a request on a new connection, because the server could close an idle connection during a request. */
 export function send(
   url: URL,
   method: string,

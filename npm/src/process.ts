@@ -30,7 +30,8 @@ export interface Server {
 /** Starts the command on a free port and waits until it is ready. */
 export async function launch(options: StartOptions): Promise<Server> {
   const binary = options.binary ?? findBinary();
-  // The server exits when its standard input is closed: by stop, or by the operating system when this process ends.
+  // The server exits when its standard input is closed. stop closes it, and the operating system closes it when this
+  // process ends.
   const flags = ['-addr', '127.0.0.1:0', '-log', 'json', '-quiet', '-exit-on-stdin-close', ...(options.args ?? [])];
   // Variables such as MOCKSERVER_STATE are for a server that tests share.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MOCKSERVER_')));

@@ -83,7 +83,7 @@ func (c *Cursor) mismatch(offset int, want string) {
 	}
 }
 
-// Reject is like Mismatch, but an error even if the cursor is tolerant.
+// Reject is like Mismatch, but records an error even if the cursor is tolerant.
 func (c *Cursor) Reject(want string) {
 	start := c.Offset()
 	c.Skip()
@@ -116,7 +116,7 @@ func (c *Cursor) fail(offset int, want string) {
 	c.i = len(c.text) // so no further value is read
 }
 
-// report keeps the first mismatches. If a syntax error follows, it replaces them.
+// report keeps the first mismatches. A later syntax error replaces all of them.
 func (c *Cursor) report(offset int, want string, syntax bool) {
 	c.mismatches++
 	if syntax && (c.err == nil || !c.err.Syntax) {

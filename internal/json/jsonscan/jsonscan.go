@@ -130,7 +130,7 @@ func (c *Cursor) space() byte {
 	return 0
 }
 
-// Null reads null if it is the next value, and reports whether it was.
+// Null reports whether the next value is null. If so, Null also reads this value.
 func (c *Cursor) Null() bool {
 	switch start := c.i; {
 	case strings.HasPrefix(c.text[start:], "null"):
@@ -145,8 +145,8 @@ func (c *Cursor) Null() bool {
 	return false
 }
 
-// Bool reads true or false. If the cursor is tolerant, it also reads 1 and 0, and all of these
-// in a string.
+// Bool reads true or false. If the cursor is tolerant, Bool also reads 1 and 0. It then also reads
+// a string that contains true, false, 1 or 0.
 func (c *Cursor) Bool() bool {
 	switch b := c.Peek(); {
 	case b == 'n':

@@ -312,7 +312,8 @@ func TestTolerant(t *testing.T) {
 	}
 }
 
-// TestPlain: plain returns the index of the first byte that is not plain in the complete 8-byte words of a text, or 0.
+// TestPlain: plain returns the index of the first byte that is not plain. It returns 0 if the complete 8-byte words of
+// a text contain no such byte.
 func TestPlain(t *testing.T) {
 	for length := range 25 {
 		text := strings.Repeat("a", length)

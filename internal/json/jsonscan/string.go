@@ -105,8 +105,8 @@ func (c *Cursor) quoted() string {
 	return c.notPlain(c.i + 1 + n)
 }
 
-// notPlain is like quoted, for a string that is plain only before i, or that
-// is near the end of the text.
+// notPlain reads a string as quoted does. The string is plain only before the index i, or it is
+// near the end of the text.
 func (c *Cursor) notPlain(i int) string {
 	s, plain := c.text, true
 	for {

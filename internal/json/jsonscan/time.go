@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// The Unix times of the years 0 to 9999, because package time cannot encode other years as JSON.
+// These are the first and the last Unix time of the years 0 to 9999. Package time cannot encode other years as JSON.
 const minUnix, maxUnix = -62_167_219_200, 253_402_300_799
 
 // Time reads a time in Unix seconds or as ISO 8601. Seconds can be a string and have a fraction. A number that is too
 // large for seconds is read as milliseconds. ISO 8601 can be in the extended or basic format, or have a space instead
 // of T. Without an offset, the time is UTC.
 //
-// For null and 0, Time returns the zero time. Years from 0 to 9999 and offsets of less than a day are valid.
-// Others are mismatches, because package time cannot encode them as JSON.
+// For null and 0, Time returns the zero time. Years from 0 to 9999 and offsets of less than a day are valid. Other
+// years and offsets are mismatches, because package time cannot encode them as JSON.
 func (c *Cursor) Time() time.Time {
 	if n, length := c.shortInt(); length > 0 && n <= maxUnix {
 		c.i += length

@@ -23,8 +23,8 @@ func (c *Cursor) Raw() json.RawMessage {
 	return json.RawMessage(c.Since(start))
 }
 
-// SkipFast is like Skip, for a cursor that looks ahead. It may search only for the end of an object, so
-// another cursor must validate the same value.
+// SkipFast is like Skip, but only for a cursor that looks ahead. It may skip an object without validation, so another
+// cursor must validate the same value.
 func (c *Cursor) SkipFast() {
 	if n := flat(c.text[c.i:]); n > 0 {
 		c.i += n
@@ -71,8 +71,8 @@ func Fold[T ~string](text T, known ...T) T {
 	return text
 }
 
-// EmptyArray reports whether the next value is an array without elements. Some platforms write an
-// empty object like this.
+// EmptyArray reports whether the next value is an array without elements. Some platforms write an empty object as an
+// empty array.
 func (c *Cursor) EmptyArray() bool {
 	if c.Peek() != '[' {
 		return false
@@ -82,8 +82,8 @@ func (c *Cursor) EmptyArray() bool {
 	return ahead.Peek() == ']'
 }
 
-// Pointer reads a value with read and returns a pointer to it. It returns nil for null,
-// for an empty array, which is a mismatch, and for an ignored value.
+// Pointer reads a value with read and returns a pointer to it. It returns nil for null and for an ignored value. It
+// also returns nil for an empty array, which is a mismatch.
 func Pointer[T any](c *Cursor, read func(*Cursor) T) *T {
 	if c.Null() {
 		return nil
@@ -100,8 +100,7 @@ func Pointer[T any](c *Cursor, read func(*Cursor) T) *T {
 	return &v
 }
 
-// The memory limit for the elements of all slices is free bytes, plus growth times
-// the length of the text.
+// Together, the elements of all slices may take at most free + growth*len(text) bytes of memory.
 const (
 	growth = 8
 	free   = 256 << 10
@@ -175,7 +174,7 @@ func Named[T any](c *Cursor, read func(*Cursor) T, pair func(name, value string)
 	return pairs
 }
 
-// ignored reports whether the value at start, which white space may precede, was ignored.
+// ignored reports whether the value at start was ignored. White space may precede the value.
 func (c *Cursor) ignored(start int) bool {
 	return c.last >= start && strings.TrimSpace(c.text[start:c.last]) == ""
 }

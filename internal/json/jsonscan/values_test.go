@@ -45,7 +45,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// wide needs far more memory than the text of an empty object.
+// A value of type wide needs far more memory than its shortest JSON text, {}.
 type wide struct {
 	id   int64
 	tags []string
@@ -93,7 +93,8 @@ func TestSliceLengths(t *testing.T) {
 	}
 }
 
-// TestSliceLimit: elements may need up to 256 KiB plus eight times the size of the text. One byte less text is an error.
+// TestSliceLimit: elements may need up to 256 KiB plus eight times the size of the text. If the text is one byte
+// shorter, the result is an error.
 func TestSliceLimit(t *testing.T) {
 	type item [6]int64 // 48 bytes
 	const n = 40_000

@@ -70,8 +70,8 @@ func table(t *testing.T) (rows []string) {
 	return rows
 }
 
-// packages returns the imports of each package, except the standard library. The folder is the name of each package
-// in the repository.
+// packages returns the imports of each package, except the standard library. A package of the repository has its folder
+// as its name.
 func packages(t *testing.T) map[string][]string {
 	t.Helper()
 	_, module, _ := strings.Cut(read(t, "go.mod"), "module ")

@@ -55,7 +55,7 @@ func fileAt(fset *token.FileSet, at token.Pos) string {
 	return strings.TrimSuffix(filepath.Base(fset.Position(at).Filename), ".go")
 }
 
-// platformFiles parses the files of the platform. Their keys are the names without .go.
+// platformFiles parses the files of the platform. The keys of the returned map are the names of the files without .go.
 func platformFiles(t *testing.T) (*token.FileSet, map[string]*ast.File) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(root, "mockserver/internal/platform/*.go"))

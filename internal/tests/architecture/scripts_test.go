@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNamedTests: the tests that scripts name exist in the named package, or in any. Without this test, only a weekly step
-// would notice that a test has moved.
+// TestNamedTests: each test that a script names exists. If the script names a package too, the test exists in that
+// package. Without this test, only a weekly step would notice that a test has moved.
 func TestNamedTests(t *testing.T) {
 	try := regexp.MustCompile(`(?m)^\ttry (\S+) (\S+)`)
 	named := regexp.MustCompile(`\bTest[A-Z]\w*`)

@@ -49,7 +49,7 @@ func calls(ctx context.Context, c *client.Client) map[string]error {
 
 func failure[T any](_ T, err error) error { return err }
 
-// leakingHandlers returns handlers with responses that must not contain a secret, but do.
+// leakingHandlers returns handlers whose responses contain a secret, although responses must not contain one.
 func leakingHandlers() map[string]http.HandlerFunc {
 	say := func(status int, contentType, text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {

@@ -117,7 +117,7 @@ func (d *delivery) attempt(ctx context.Context, body []byte) int {
 	return resp.StatusCode
 }
 
-// percentile returns a percentile of the durations, when all events are handled.
+// percentile returns a percentile of the durations. It must be called only after all events have been handled.
 func (d *delivery) percentile(p float64) time.Duration {
 	slices.Sort(d.took)
 	return d.took[min(int(p*float64(len(d.took))), len(d.took)-1)]

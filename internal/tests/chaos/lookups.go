@@ -161,7 +161,8 @@ func redisRestarts(ctx context.Context, env *environment) []figure {
 	}
 }
 
-// lookupLoop looks up an email from the line "go" until the input ends. Then it prints the number of failed lookups.
+// lookupLoop waits for the line "go" in its input. It then looks up an email repeatedly until the input ends, and prints
+// the number of failed lookups.
 func lookupLoop(with settings) {
 	logging.Disable()
 	rdb := redis.NewClient(&redis.Options{Addr: with.Redis})

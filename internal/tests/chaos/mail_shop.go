@@ -135,7 +135,7 @@ func (s *shop) stop(i int) {
 	must.OK(errors.Join(s.senders[i].cmd.Process.Signal(syscall.SIGTERM), s.senders[i].cmd.Wait()))
 }
 
-// release replaces all replicas by another release.
+// release replaces each replica with a replica of the release n.
 func (s *shop) release(n int) {
 	for i := range s.senders {
 		s.stop(i)

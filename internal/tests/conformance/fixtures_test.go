@@ -84,7 +84,7 @@ func (f *fixture) submitTo(list int64, email string) string {
 	return f.submit(email, fmt.Sprintf(`,"list_id":%d`, list)).OK().Text("id")
 }
 
-// sent is an email with the ids of the records that it belongs to, or 0.
+// sent is an email with the ids of the records that it belongs to. If there is no such record, the id is 0.
 type sent struct {
 	id                                string
 	list, contact, campaign, workflow int64
@@ -102,7 +102,8 @@ type sending struct {
 	send func(f *fixture) sent
 }
 
-// sendings are the four ways to send an email, in these tests to Ada. Each waits until the events are delivered.
+// sendings are the four ways to send an email. In these tests, Ada receives all emails. Each function waits until the
+// events are delivered.
 var sendings = []sending{
 	{"campaign", (*fixture).sendByCampaign},
 	{"workflow", (*fixture).sendByWorkflow},

@@ -101,7 +101,7 @@ func (t *modelTest) call(method, path, body string) (int, map[string]any) {
 	return res.Code, out
 }
 
-// equal fails the test if two values differ when they are printed.
+// equal fails the test if two values have different printed forms.
 func (t *modelTest) equal(what string, got, want any) {
 	t.Helper()
 	if fmt.Sprint(got) != fmt.Sprint(want) {

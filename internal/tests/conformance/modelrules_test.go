@@ -273,7 +273,7 @@ func (m *model) complain(msg *modelMessage) {
 	m.fire("Email.ReportedAsSpam", who)
 }
 
-// unsubscribe follows the link in a message. It reports whether there is one.
+// unsubscribe follows the link in a message. It reports whether the message has a link.
 func (m *model) unsubscribe(msg *modelMessage) bool {
 	if msg.by == events.SendingTypeTransactional || msg.contact == nil {
 		return false

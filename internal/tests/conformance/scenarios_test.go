@@ -172,7 +172,7 @@ var (
 	variable     = regexp.MustCompile(`\$([a-z_]+)`)
 )
 
-// tokens are the users that a request can name.
+// tokens contains the access token of each user that a request can name.
 var tokens = map[string]string{
 	"": owner, "owner": owner, "same": sameOwner, "other": otherAccount, "colleague": colleague, "reader": reader,
 	"anyone": "", "later": "token-of-later",

@@ -36,7 +36,8 @@ func (f *fixture) suppress(n int) {
 	}
 }
 
-// deliveryTimes calls act, waits a week and returns the deliveries with their times after the call.
+// deliveryTimes calls act, waits a week and returns the deliveries. It also returns the time from the start of the call
+// to each delivery.
 func (f *fixture) deliveryTimes(act func()) (after []time.Duration, got []delivery) {
 	f.Helper()
 	start := time.Now()

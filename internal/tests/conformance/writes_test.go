@@ -223,8 +223,8 @@ func idOf(r probe.Response, name string) string {
 	return r.Text(name)
 }
 
-// leaf is a field that has no fields itself. In its path, 0 stands for an array element, and attribute for a map
-// value.
+// leaf is a field that has no fields itself. In its path, "0" stands for an array element, and "attribute" stands for a
+// map value.
 type leaf struct {
 	path   []string
 	schema *openapi3.Schema
@@ -256,7 +256,8 @@ func leaves(s *openapi3.Schema, path []string) (out []leaf) {
 	return out
 }
 
-// value returns a valid value of a field that contains a word.
+// value returns a valid value for a field. If the field can contain any text, a URL or an email address, the value
+// contains the given word.
 func value(s *openapi3.Schema, name, word string, ids map[string]string) any {
 	switch {
 	case strings.HasSuffix(name, "_id") && ids[name] != "":

@@ -19,7 +19,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// Probe is a mock server with the access token of its requests.
+// Probe sends requests to a mock server with an access token.
 type Probe struct {
 	testing.TB
 	*mockserver.Server
@@ -41,7 +41,7 @@ func New(t testing.TB, cfg mockserver.Config) Probe {
 // Of returns a probe of a running server.
 func Of(t testing.TB, srv *mockserver.Server) Probe { return Probe{t, srv, srv.Token()} }
 
-// As returns the same server with another token. If it is "", the requests have no token.
+// As returns a Probe of the same server with another token. If the token is "", the requests have no token.
 func (p Probe) As(token string) Probe {
 	p.token = token
 	return p

@@ -35,7 +35,8 @@ func (p Probe) Email(to string, subject ...string) string {
 	}).OK().Text("id")
 }
 
-// Campaign creates a campaign with fields of its content, and returns its path.
+// Campaign creates a campaign and returns its path. The argument content contains the JSON fields
+// of the campaign's content.
 func (p Probe) Campaign(list, content string) string {
 	p.Helper()
 	return "/campaigns/" + p.Post("/campaigns", `{"name":"Sale","list_id":`+strings.TrimPrefix(list, "/lists/")+

@@ -68,7 +68,7 @@ func at(lines []string, i int) string {
 	return lines[i]
 }
 
-// session is a program that calls most operations, and its results.
+// session calls most operations of a client and stores the results of the calls.
 type session struct {
 	*client.Client
 
@@ -115,7 +115,8 @@ func (s *session) note(call string, value any, err error) {
 	s.results = append(s.results, fmt.Sprintf("%s: %s %v %s", call, text, wrong, s.errorKinds(err)))
 }
 
-// strip removes the fields of the quirk extra-fields, which the client keeps, and lists that are null or empty.
+// strip removes the fields that the quirk extra-fields adds, because the client keeps them. It also removes lists that
+// are null or empty.
 func strip(value any) {
 	switch v := value.(type) {
 	case map[string]any:

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// NewRequest returns a request with an access token and a JSON body. If one of them is "", the request does not have it.
+// NewRequest returns a request with an access token and a JSON body. If the token or the body is "", the request does
+// not have it.
 func NewRequest(t testing.TB, method, url, token, body string) *http.Request {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))

@@ -43,6 +43,7 @@
 // Some things are not simulated. The replicas' database, the load balancer and the files never fail. Imports,
 // iterations and the interval between lookups have their own tests in package client.
 //
-// Some faults process a request and then reject it with a 4xx status, although section 7 of docs/decisions.md excludes
-// this. The invariants do not count the emails of these requests. Every other email must be sent at most once.
+// With some faults, the platform processes a request and then rejects it with a 4xx status, although section 7 of
+// docs/decisions.md excludes this. The invariants do not count the emails of these requests. Every other email must be
+// sent at most once.
 package simulation

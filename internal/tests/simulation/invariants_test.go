@@ -46,8 +46,8 @@ func (sim *simulation) checkCall(d *call) {
 	}
 }
 
-// maybeDone reports whether the platform may have processed the request. Like the process, it considers only the
-// connection and the status.
+// maybeDone reports whether the platform may have processed the request. It considers only the connection and the
+// status, as the calling process does.
 func (t try) maybeDone() bool {
 	return t.connected && !rejects(t.status)
 }
@@ -174,7 +174,7 @@ func (r *record) countInconsistent(subject string) {
 	r.inconsistent[subject]++
 }
 
-// inconsistentOf returns the number of these emails with the given subject.
+// inconsistentOf returns the number of emails that countInconsistent has counted for the given subject.
 func (r *record) inconsistentOf(subject string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

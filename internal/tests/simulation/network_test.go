@@ -18,7 +18,7 @@ type network struct {
 	open  map[*end]bool // ends that their owners have not closed
 }
 
-// link connects two processes. A fault that is armed applies to its next connection.
+// link connects two processes. An armed fault applies to the next connection of the link.
 type link struct {
 	sim      *simulation
 	name     string

@@ -108,7 +108,7 @@ type (
 	RefuseConnection struct{ On string }
 	// ConnectTimeout leaves an attempt to connect without a response.
 	ConnectTimeout struct{ On string }
-	// Cut loses a connection after so many bytes in one direction.
+	// Cut breaks a connection after the given number of bytes in one direction.
 	Cut struct {
 		On    string
 		Up    bool
@@ -125,7 +125,7 @@ type (
 		Process string
 		For     time.Duration
 	}
-	// Handle is how a replica handles the next event.
+	// Handle determines how a replica handles the next event.
 	Handle struct {
 		Replica string
 		How     Handling
@@ -133,7 +133,7 @@ type (
 	}
 )
 
-// Handling is how an event is handled.
+// Handling is the behavior of a replica that receives an event.
 type Handling string
 
 // The kinds of handling.
@@ -300,7 +300,7 @@ func (g planGenerator) upTo(n int) int { return rapid.IntRange(0, n-1).Draw(g.T,
 
 func (g planGenerator) oneIn(n int) bool { return g.upTo(n) == n-1 }
 
-// time draws a multiple of a hundredth of a duration.
+// time draws a time that is shorter than the given duration and is a multiple of a hundredth of it.
 func (g planGenerator) time(below time.Duration) time.Duration {
 	return below / 100 * time.Duration(g.upTo(100))
 }
@@ -406,7 +406,7 @@ func (c chance) draw(name string) uint64 {
 // upTo returns a number from 0 to n-1.
 func (c chance) upTo(n int, name string) int { return int(c.draw(name) % uint64(n)) }
 
-// between returns a time from low to high, in nanoseconds, so two names hardly ever get the same one.
+// between returns a time from low to high, in nanoseconds, so two names hardly ever get the same time.
 func (c chance) between(low, high time.Duration, name string) time.Duration {
 	return low + time.Duration(c.draw(name)%uint64(high-low+1))
 }

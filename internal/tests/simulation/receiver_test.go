@@ -59,7 +59,8 @@ func newReceiver(sim *simulation) *receiver {
 	return rc
 }
 
-// transport returns a transport over a link with one of the protocols.
+// transport returns an HTTP transport that connects over a link. It uses HTTP/2 if http2 is true,
+// and HTTP/1.1 otherwise.
 func transport(l *link, http2 bool) *http.Transport {
 	t := &http.Transport{
 		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return l.dial(ctx) },
@@ -181,7 +182,8 @@ func (r *replica) handle(ctx context.Context, l *life, e *events.Event) error {
 	return nil
 }
 
-// enter checks that a replica does not handle an event concurrently or again in one life.
+// enter checks that in one life, a replica neither handles the same event concurrently nor handles
+// it again.
 func (r *replica) enter(key string) func() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

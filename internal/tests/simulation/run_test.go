@@ -223,7 +223,7 @@ func (sim *simulation) await() {
 	}
 }
 
-// makeLastCalls makes each client send and look up once more at the end of a run, which must succeed.
+// makeLastCalls makes each client send an email and look up an email at the end of a run. These calls must succeed.
 func (sim *simulation) makeLastCalls() {
 	sim.mu.Lock()
 	sim.faultsEnded = true

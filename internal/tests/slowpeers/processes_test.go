@@ -185,7 +185,8 @@ func (p program) start(t *testing.T) (address string, process *os.Process) {
 	return "", nil
 }
 
-// slow leaves the connection open: without a request, in the header, in the body, or with responses that it does not read.
+// slow sends nothing, a part of the header, all except the last byte of a request, or requests whose responses it does
+// not read. Then it leaves the connection open.
 func (p program) slow(i int, conn net.Conn) {
 	part := []string{"", p.request[:10], p.request[:len(p.request)-1], strings.Repeat(p.request, 20)}[i%4]
 	_, _ = io.WriteString(conn, part)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Address returns the address of a server in an environment variable, such as REDIS_ADDR. If the variable is not set, the
-// test is skipped, or fails with CI=true.
+// Address returns the server address that an environment variable, such as REDIS_ADDR, contains. If the variable is not
+// set, the test is skipped, or fails with CI=true.
 func Address(t testing.TB, variable string) string {
 	t.Helper()
 	address := os.Getenv(variable)

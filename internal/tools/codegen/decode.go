@@ -14,8 +14,8 @@ import (
 	"example.com/emailplatform/internal/tools/must"
 )
 
-// decoder selects the types with readers in decode.gen.go: functions readT that decode JSON in one pass, without
-// reflection.
+// decoder selects the types that have readers in decode.gen.go. The reader of a type T is a function readT that decodes
+// JSON in one pass, without reflection.
 type decoder struct {
 	order map[string][]string // for responses: the fields of list elements in openapi.yaml, by type
 	hand  map[string]ast.Expr // types in handwritten files

@@ -102,7 +102,8 @@ func readDocument(path string) (*document, error) {
 	return doc, doc.checkErrorResponses()
 }
 
-// checkErrorResponses returns an error for each operation that lacks a response which every operation of its form can have.
+// checkErrorResponses returns an error for each error response that is missing in an operation. An operation with a
+// body must have more error responses than an operation without a body.
 func (doc *document) checkErrorResponses() error {
 	var errs []error
 	for _, op := range doc.operations {
@@ -147,8 +148,8 @@ func (doc *document) findValues(n *yaml.Node) {
 	}
 }
 
-// json returns a field of an element as JSON in one line, with its fields in document order, which openapi3 does not
-// keep for examples.
+// json returns a field of an element as JSON in one line. The JSON keeps the document order, because openapi3 does not
+// keep the order of fields in examples.
 func (doc *document) json(element *openapi3.Origin, field string) string {
 	for name, value := range pairs(doc.values[position{element.Key.Line, element.Key.Column}]) {
 		if name == field {
@@ -212,8 +213,8 @@ func (doc *document) checkIntegers() error {
 	return errors.Join(errs...)
 }
 
-// checkEventSchemas returns an error for each schema of a delivery without the mark that selects the schemas of package
-// events.
+// checkEventSchemas returns an error for each schema of a delivery that does not have x-events: true. This mark selects
+// the schemas of package events.
 func (doc *document) checkEventSchemas() error {
 	var errs []error
 	checked := map[string]bool{}

@@ -17,8 +17,8 @@ func general(all []event) []event {
 	return slices.DeleteFunc(slices.Clone(all), func(e event) bool { return !e.General })
 }
 
-// eventFiles returns the files of package events that list events, and its
-// testdata, by their paths.
+// eventFiles returns the files of package events that list events, and the testdata of the package. The keys of the map
+// are the paths of the files.
 func eventFiles(doc *document) map[string][]byte {
 	var shapes []shape
 	var examples []string
@@ -42,7 +42,8 @@ func eventFiles(doc *document) map[string][]byte {
 // meaning is a value of an enumeration and its meaning.
 type meaning struct{ Value, Text string }
 
-// meanings returns the values of an enumeration with their meanings, which its description lists: `value` meaning.
+// meanings returns the values of an enumeration with their meanings. The description of the enumeration lists them in
+// the form: `value` meaning.
 func meanings(s *openapi3.Schema) (out []meaning) {
 	for _, value := range values(s) {
 		found := regexp.MustCompile("`" + regexp.QuoteMeta(value) + "` ([^,.]+)").FindStringSubmatch(s.Description)

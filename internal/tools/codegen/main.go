@@ -16,9 +16,9 @@
 // templates from the folder oapi. codegen generates everything else with its own templates, in
 // the folder templates.
 //
-// The YAML files in the folder oapi configure oapi-codegen, and add information to openapi.yaml
-// that only Go code needs: x-go-read is the expression that reads a field from JSON, and
-// x-go-write is the function that writes the field.
+// The YAML files in this folder configure oapi-codegen, and add information to openapi.yaml that
+// only Go code needs: x-go-read is the expression that reads a field from JSON, and x-go-write is
+// the function that writes the field.
 //
 // If something is missing in openapi.yaml or in the handwritten code, the error names it.
 package main
@@ -57,7 +57,7 @@ func generateEvents(root string, doc *document) {
 	oapiCodegen(root, dir, "events.yaml", nil)
 }
 
-// writeAll writes files, by their paths below dir.
+// writeAll writes files below dir. The keys of the map are their paths.
 func writeAll(dir string, files map[string][]byte) {
 	for path, content := range files {
 		write(filepath.Join(dir, filepath.FromSlash(path)), content)

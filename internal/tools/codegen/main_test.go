@@ -221,7 +221,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestBrief: the reference omits a description that the name of the field shows, and never a condition.
+// TestBrief: the reference omits a description that repeats the name of the field. It never omits a condition.
 func TestBrief(t *testing.T) {
 	for _, tt := range []struct{ name, description, want string }{
 		{"contact_id", "The id of the contact.", ""},

@@ -61,8 +61,8 @@ func methods(operations []codegen.OperationDefinition) (out []method) {
 	return out
 }
 
-// argument returns the name of the argument for a body of the given type. For ListCreate it is the created resource,
-// list; for ContactTagging it is the last word, tagging.
+// argument returns the name of the argument for a body of the given type. For a type such as ListCreate, the name is
+// the created resource: list. For a type such as ContactTagging, the name is the last word: tagging.
 func argument(typ string) string {
 	resource, created := strings.CutSuffix(typ, "Create")
 	if !created {

@@ -20,8 +20,8 @@ type settings struct {
 	Outputs []output `yaml:"outputs"`
 }
 
-// output is a generated file, with the templates in the folder oapi that replace templates of oapi-codegen, by the name of the
-// original.
+// output is a generated file. Templates maps the name of a template of oapi-codegen to the file in the folder oapi that
+// replaces the template.
 type output struct {
 	File      string            `yaml:"file"`
 	Templates map[string]string `yaml:"templates"`
@@ -49,7 +49,8 @@ func oapiCodegen(root, dir, config string, order map[string][]string) {
 	}
 }
 
-// nameConstants gives oapi-codegen the names in x-go-constants, by value, as the list x-enum-varnames.
+// nameConstants copies the names of constants from the map x-go-constants to the list x-enum-varnames, which
+// oapi-codegen reads. The list has the order of the values.
 func nameConstants(spec *openapi3.T) {
 	for schema, ref := range spec.Components.Schemas {
 		names, ok := ref.Value.Extensions["x-go-constants"].(map[string]any)

@@ -38,7 +38,7 @@ type endpoint struct {
 // Own returns the parameters that only this endpoint documents.
 func (e endpoint) Own() []row { return slices.DeleteFunc(slices.Clone(e.Parameters), row.Shared) }
 
-// section is a schema with its fields. If its Go type has another name, Go is this name.
+// section is a schema with its fields. If the Go type of the schema has another name, the field Go contains this name.
 type section struct {
 	Name, Description, Go string
 	Members               []row
@@ -98,8 +98,8 @@ func withoutEmptyColumns(table []byte) []byte {
 	return []byte(strings.ReplaceAll(out.String(), "\x00", `\|`))
 }
 
-// commonInColumn returns the only text in a column, and the names of the rows without it. If the column has several
-// texts, or more than two of its rows or a third of them are empty, the text is empty.
+// commonInColumn returns the only text in a column, and the names of the rows without it. The text is empty if the
+// column has several texts, if more than two of its cells are empty, or if more than a third of them are empty.
 func commonInColumn(rows [][]string, column int) (text, exceptions string) {
 	var empty []string
 	for _, row := range rows {
@@ -257,8 +257,8 @@ type eventSection struct {
 	Shapes                               []section
 }
 
-// shapesRow is a field with its type in each shape. If a list contains the field instead of the table, Only is the
-// name of its shape, and Kinds contains one type.
+// shapesRow is a field with its type in each shape. If a list contains the field instead of the table, the field is in
+// only one shape. Only is then the name of this shape, and Kinds contains one type.
 type shapesRow struct {
 	Name, Description, Decision string
 	Kinds                       []string

@@ -22,7 +22,8 @@ func parseFiles(dir string, skip ...string) (files []*ast.File) {
 	return files
 }
 
-// constants returns the values of the string constants of a package by their type, with a prefix before its name.
+// constants returns the values of the string constants of a package. The keys are the names of their types, with a
+// prefix before each name.
 func constants(dir, prefix string) map[string][]string {
 	out := map[string][]string{}
 	for _, file := range parseFiles(dir, "decode.gen.go") {

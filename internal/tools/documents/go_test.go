@@ -187,7 +187,8 @@ func TestCopiedCode(t *testing.T) {
 	}
 }
 
-// cut returns the declarations in "file: name, name" with their comments, in that order, or the whole file.
+// If from is "file: name, name", cut returns the declarations of these names with their comments, in that order. If
+// from names only a file, cut returns the whole file.
 func cut(t *testing.T, document, from string) string {
 	t.Helper()
 	file, names, _ := strings.Cut(from, ": ")

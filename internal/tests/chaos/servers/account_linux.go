@@ -34,10 +34,11 @@ func changeOwner(dir string, to *account) error {
 	return os.Chown(dir, int(to.Uid), int(to.Gid))
 }
 
-// Bind makes the kernel kill the process when this process ends, even after kill -9.
+// Bind makes the kernel kill the process of cmd when the calling process ends, even after kill -9.
 func Bind(cmd *exec.Cmd) { runAs(cmd, nil) }
 
-// runAs makes the process run as another user and end with this process.
+// runAs makes the process of cmd run as another user, and makes the kernel kill it when the calling
+// process ends.
 func runAs(cmd *exec.Cmd, as *account) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Credential: as}
 }

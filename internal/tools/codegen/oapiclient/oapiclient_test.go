@@ -122,7 +122,7 @@ func TestCampaign(t *testing.T) {
 	assert.Equal(t, "delivered", must(t, done.JSON200, done.Body).Status)
 }
 
-// TestEmail sends an email, receives the event of its bounce, and looks it up.
+// TestEmail sends an email, receives the event of its bounce, and looks up the email.
 func TestEmail(t *testing.T) {
 	c, srv, received := start(t)
 	hook, err := c.CreateWebhookWithResponse(t.Context(), WebhookCreate{Url: "http://hook.test/", Events: []string{string(EventNameEmailBounced)}})
