@@ -34,8 +34,8 @@ func writeAttributes(w *jsonwrite.Writer, attributes Attributes) {
 	w.Close('}')
 }
 
-// readAttributes reads an array of attributes, or an object, as in the requests that send email, because some
-// platforms return one.
+// readAttributes reads attributes from an array. It also accepts an object, because some platforms return an
+// object, as in the requests that send email.
 func readAttributes(c *jsonscan.Cursor, read func(*jsonscan.Cursor) CustomAttribute) []CustomAttribute {
 	return jsonscan.Named(c, read, func(name, value string) CustomAttribute { return CustomAttribute{Name: name, Value: value} })
 }

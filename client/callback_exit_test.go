@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// ending runs f on its own goroutine. It returns whether f returned and, if it panicked, the value of the panic.
+// ending runs f on its own goroutine. The second result reports whether f returned. If f panicked, the first
+// result is the value of the panic.
 func ending(f func()) (panicked any, returned bool) {
 	done := make(chan struct{})
 	go runCallback(func() {

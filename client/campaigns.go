@@ -17,7 +17,7 @@ const maxUnix = 253_402_300_799 // the Unix time of the end of the year 9999
 // statuses.
 type CampaignStatus string
 
-// The known values of [CampaignStatus]. A campaign passes through them in this order.
+// The known values of [CampaignStatus]. A campaign passes through these statuses in this order.
 const (
 	CampaignStatusIncomplete CampaignStatus = "incomplete"
 	CampaignStatusScheduled  CampaignStatus = "scheduled"

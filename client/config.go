@@ -41,10 +41,10 @@ type Config struct {
 
 	// Account is a name of your choice that separates lookup limits. Clients with the
 	// same base URL, token and Account share one limit. If one token gives access to
-	// several accounts, set Account to a different name for each of them, so each has
-	// its own limit. This name does not select the account of a request, because the
-	// client does not send it. Usually, the token selects the account. If your platform
-	// selects it by a header instead, see [WithHeader].
+	// several accounts, set Account to a different name for each of them, so each has its
+	// own limit. This name does not select the account of a request, because the client
+	// does not send it. Usually, the token selects the account. If your platform selects
+	// the account by a header instead, see [WithHeader].
 	Account string
 
 	// HTTPClient sends the requests. The default is a new http.Client with
@@ -116,7 +116,8 @@ type Config struct {
 // call Format for the verb %p, which prints the token.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
-// String returns the base URL and whether a token or a token source is set, without the token.
+// String returns text with the base URL. The text shows whether a token or a token source is set,
+// but does not contain the token.
 func (c Config) String() string {
 	token := "none"
 	switch {
@@ -168,9 +169,9 @@ func (c Config) withDefaults() Config {
 }
 
 // maxConns is the maximum number of connections to the platform. http.DefaultTransport
-// limits only idle connections, to 2 per host. During a burst, it therefore opens any
-// number of connections, which could exhaust the file descriptors, and closes almost all
-// of them after the burst.
+// limits only the number of idle connections, which is at most 2 per host. During a
+// burst, it therefore opens any number of connections, which could exhaust the file
+// descriptors, and closes almost all of them after the burst.
 const maxConns = 100
 
 // pingTimeout has two uses: if net/http receives no HTTP/2 frame during this time, it sends

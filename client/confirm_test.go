@@ -77,7 +77,8 @@ func TestConfirmedWrites(t *testing.T) {
 	})
 }
 
-// TestYearsBeyondJSON: a time that cannot be in seconds is in milliseconds, so JSON can represent it.
+// TestYearsBeyondJSON: JSON cannot represent years after 9999. If a number of seconds would mean a later year, the
+// number is in milliseconds.
 func TestYearsBeyondJSON(t *testing.T) {
 	const list = `{"list_id":1,"name":"n","created_on":`
 	for seconds, year := range map[string]int{

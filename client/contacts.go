@@ -15,7 +15,7 @@ import (
 type Contacts struct{ handler handler }
 
 // Create adds a contact to a list. If the list already contains the address, the result
-// depends on its contact:
+// depends on the status of the existing contact:
 //
 //   - If the contact has unsubscribed, it becomes active only if contact.Resubscribe is
 //     set. Otherwise, the error is [ErrContactExists]. This applies even if the contact
@@ -63,10 +63,10 @@ func refusesResubscribe(err error) bool {
 	return len(e.Details) > 0 && !slices.ContainsFunc(e.Details, other)
 }
 
-// createUnlisted adds a contact without the parameter resubscribe, which the platform
-// refused with the error refused. If the list already contains the address,
-// createUnlisted returns ErrContactExists, because a request without the parameter could
-// activate a contact that has unsubscribed.
+// createUnlisted adds a contact without the request parameter resubscribe. The argument
+// refused is the platform's error for this parameter. If the list already contains the
+// address, createUnlisted returns ErrContactExists, because a request without the
+// parameter could activate a contact that has unsubscribed.
 func (s *Contacts) createUnlisted(ctx context.Context, r request, listID int64, email string, refused error) (Contact, error) {
 	if _, err := s.Find(ctx, listID, email); err == nil {
 		return Contact{}, newErrorAfterSuccess(r, fmt.Errorf("%w: %w", ErrContactExists, refused))

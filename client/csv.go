@@ -387,7 +387,7 @@ func blank(text string) bool {
 	return trim(text) == ""
 }
 
-// invisible reports whether no screen shows a character.
+// invisible reports whether a character is not visible on a screen.
 func invisible(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r <= ' ' || r == '\x7f'

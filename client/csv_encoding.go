@@ -93,7 +93,8 @@ func (r *utf16Reader) fill() error {
 
 const unpaired = -1
 
-// next returns the next character, or unpaired.
+// next returns the next character, or the constant unpaired for an unpaired surrogate or half a
+// code unit.
 func (r *utf16Reader) next() (rune, error) {
 	unit, err := r.in.Peek(2)
 	if len(unit) == 1 && err == io.EOF { // as in package bufio

@@ -73,11 +73,11 @@ func separator(line string) rune {
 	return r
 }
 
-// otherComma returns the separator of the first line if it is a semicolon, a tab or |, and 0
-// otherwise. To find the separator, it splits the line four times: at commas, and at each of the
-// three characters. A separator is possible if found() returns true for one of the resulting
-// fields. If a comma is possible, or if several of the three characters are possible, otherComma
-// returns 0.
+// otherComma returns the separator of the first line if this separator is a tab, | or a
+// semicolon. Otherwise, it returns 0. To find the separator, it splits the line four times: at
+// commas, and at each of the three characters. A separator is possible if found() returns true
+// for one of the resulting fields. If a comma is possible, or if several of the three
+// characters are possible, otherComma returns 0.
 func (c *csvRows) otherComma(found func(field string) bool) (comma rune) {
 	line := c.firstLine()
 	has := func(comma rune) bool {
@@ -105,8 +105,8 @@ func (c *csvRows) otherComma(found func(field string) bool) (comma rune) {
 	return comma
 }
 
-// firstLine returns the next line, or its beginning if it is longer than
-// maxCSVStart, without reading it.
+// firstLine returns the next line, and does not advance the position in the file. If the
+// line is longer than maxCSVStart, firstLine returns only the beginning of the line.
 func (c *csvRows) firstLine() []byte {
 	for seen := 0; ; {
 		_, err := c.text.Peek(seen + 1)

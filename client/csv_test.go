@@ -198,7 +198,8 @@ func TestContactsFromCSVQuotedTags(t *testing.T) {
 	})
 }
 
-// TestContactsFromCSVDetectsComma: the header row determines the separator, with commas first.
+// TestContactsFromCSVDetectsComma: the header row determines the separator, and commas have priority over other
+// separators.
 func TestContactsFromCSVDetectsComma(t *testing.T) {
 	for name, tt := range map[string]struct {
 		file string

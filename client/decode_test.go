@@ -79,8 +79,8 @@ func inUnixSeconds(text []byte) []byte {
 	})
 }
 
-// FuzzFieldOrder: the decoders have a fast path for texts whose fields are in the order of openapi.yaml and without
-// white space. The fast path must decode each text to the same result as the general path.
+// FuzzFieldOrder: the decoders have a fast path for texts without white space whose fields are in the order of
+// openapi.yaml. The fast path must decode each text to the same result as the general path.
 func FuzzFieldOrder(f *testing.F) {
 	for _, item := range []string{
 		`{"id":1,"email":"a","status":"active","subscribed_on":7,"custom_attributes":[{"name":"n","value":"v"}],"tags":["t"],"interests":[],"last_bounce_type":"none","bounces_count":0}`,
@@ -281,7 +281,7 @@ func TestNumericIDs(t *testing.T) {
 	}
 }
 
-// TestNullLists: null is an empty list, unless the response contains an error or counts items.
+// TestNullLists: null is an empty list, unless the response contains an error or a count above 0.
 func TestNullLists(t *testing.T) {
 	for body, good := range map[string]bool{
 		`{"data":null}`: true, `{"data":null,"pagination":{"page":1,"per_page":50,"count":0}}`: true, `{"data": null , "pagination":null}`: true,

@@ -66,7 +66,8 @@ func TestNotQueued(t *testing.T) {
 	}
 }
 
-// TestNotQueuedAfterRetry: Send retries requests that the platform did not process, until one is rejected.
+// TestNotQueuedAfterRetry: Send retries a request that the platform did not process, and stops at a response that
+// means "not queued".
 func TestNotQueuedAfterRetry(t *testing.T) {
 	c := newBubbleClient(t, inOrder(
 		respond(429, ""), respond(503, "", "Retry-After", "0"), respond(201, `{"id":"e","status":"error"}`),

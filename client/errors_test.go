@@ -316,7 +316,8 @@ func TestContextCause(t *testing.T) {
 	assert.NotErrorIs(t, err, closing, "a call that did not end by its context")
 }
 
-// sharedErrors is a log handler that keeps each error with its state at that time.
+// sharedErrors is a log handler that keeps each logged error, and a copy of the error at the time of the log
+// record.
 type sharedErrors struct {
 	slog.Handler
 	errs   []*Error
@@ -358,7 +359,7 @@ func TestErrorsNeverChange(t *testing.T) {
 	})
 }
 
-// TestHugeHeaders: a header of the platform or a proxy cannot make an error, and each log record of it, huge.
+// TestHugeHeaders: a huge header from the platform or a proxy cannot cause a huge error or huge log records.
 func TestHugeHeaders(t *testing.T) {
 	huge := strings.Repeat("x", 1<<20)
 	c := newBubbleClient(t, inOrder(respond(302, "", "Location", "/"+huge, "X-Request-Id", huge, "Content-Encoding", huge)))

@@ -184,11 +184,12 @@ func ExampleTemplateUpdate() {
 	// Output: Welcome (2026) <p>Hello</p> ""
 }
 
-// Observe counts calls by operation and status, and retries. A program with Prometheus can increment a counter such as
+// Observe counts calls by operation and status. It counts retries in the same way. A program with Prometheus can
+// increment a counter such as
 //
 //	calls := promauto.NewCounterVec(prometheus.CounterOpts{Name: "platform_calls_total"}, []string{"op", "status"})
 //
-// No label contains the text of an error, because it can contain an address.
+// No label contains the text of an error, because this text can contain an address.
 func ExampleConfig_observe() {
 	calls, retries := map[string]int{}, map[string]int{}
 	observe := func(ctx context.Context, call client.Call) (context.Context, client.Observer) {

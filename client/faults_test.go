@@ -53,7 +53,7 @@ func faults() []fault {
 	return all
 }
 
-// dialer fails if fail returns true.
+// dialer simulates a failed connection if the function fail returns true.
 type dialer struct {
 	http.RoundTripper
 	mu   sync.Mutex
@@ -75,7 +75,8 @@ func (d *dialer) RoundTrip(r *http.Request) (*http.Response, error) {
 // unsafe reports whether the operation creates or sends something.
 func unsafe(op operation) bool { return op.count != nil && op.id != "addSuppressedEmail" }
 
-// TestFaultMatrix: each operation runs with each fault for its first two or three requests. The client sends at most three.
+// TestFaultMatrix: each operation runs with each fault. The fault applies to the first two or three requests of the
+// operation. By default, MaxAttempts is 3.
 func TestFaultMatrix(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults() {

@@ -152,8 +152,9 @@ func (v *importResponse) check(batch []ImportContact) error {
 	return nil
 }
 
-// different counts duplicate addresses once, because a platform may count them
-// as one contact.
+// different returns the number of rejected contacts plus the number of different
+// addresses among the other contacts. A duplicate address counts once, because a platform
+// may count the duplicates as one contact.
 func different(batch []ImportContact, rejected map[int64]bool) int64 {
 	addresses := map[string]bool{}
 	for i, contact := range batch {

@@ -151,7 +151,8 @@ func TestImportStatuses(t *testing.T) {
 	assert.ErrorIs(t, err, ErrValidation)
 	require.ErrorAs(t, err, &e)
 	assert.NotContains(t, err.Error(), "\n")
-	// The batches are mixed, updated, rejected with 422, failed three times with 500, and imported.
+	// The first batch contains new and existing contacts, and the second contains only existing contacts. The
+	// third is rejected with 422, the fourth fails three times with 500, and the fifth is imported.
 	want := []ImportStatus{4, 4, 4, 3, 3, 3, 6, 6, 6, 7, 7, 7, 2, 2, 2, 0}
 	for i, w := range want {
 		assert.Equal(t, w, report.Status(int64(i)), "Status(%d)", i)
@@ -367,8 +368,8 @@ func TestImportEndsAtSourceError(t *testing.T) {
 	}
 }
 
-// TestImportReportOutOfOrder: a batch that completes before an earlier one confirms nothing until the earlier one
-// completes.
+// TestImportReportOutOfOrder: if a batch completes before an earlier batch, its contacts are confirmed only when
+// the earlier batch completes.
 func TestImportReportOutOfOrder(t *testing.T) {
 	r := newImportReport(2)
 	state := func() string {
@@ -422,7 +423,8 @@ func TestImportFilter(t *testing.T) {
 	require.ErrorIs(t, err, ErrValidation)
 	require.True(t, report.Complete)
 	require.EqualValues(t, 25, report.Read)
-	// The batches contain 2 4 5, 7 8 10, 11 13 14, 16 17 19. The second is rejected with 400, and 7 is invalid.
+	// The batches contain the contacts 2 4 5, 7 8 10, 11 13 14, and 16 17 19. The second batch is rejected with
+	// 400, and contact 7 is invalid.
 	var got []ImportStatus
 	for i := range int64(26) {
 		got = append(got, report.Status(i))
@@ -623,7 +625,7 @@ func TestImportArrays(t *testing.T) {
 }
 
 // TestImportNoRepeat: with NoRepeat, a batch that the platform may have processed is not sent again, but other failed
-// batches are.
+// batches are sent again.
 func TestImportNoRepeat(t *testing.T) {
 	for noRepeat, want := range map[bool]ImportCounts{false: {Accepted: 10}, true: {Unknown: 10}} {
 		srv := &importServer{

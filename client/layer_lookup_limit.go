@@ -67,8 +67,9 @@ func (l lookupLimit) delay(e *Error) time.Duration {
 	return max(l.retry.delay(1, e.RetryAfter), lookupGap)
 }
 
-// waitForRetry waits for d after the rejection e, which follows n others. If the call
-// must not retry the lookup, waitForRetry returns an error without waiting.
+// waitForRetry waits for d after the rejection e. The parameter n is the number of
+// earlier rejections. If the call must not retry the lookup, waitForRetry returns an
+// error without waiting.
 func (l lookupLimit) waitForRetry(ctx context.Context, c *call, n int, e *Error, d time.Duration) error {
 	e = e.withResult(concluded) // this layer waits, so the outer layers must not retry
 	if l.retry.tooLong(e.RetryAfter) {

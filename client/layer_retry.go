@@ -46,7 +46,8 @@ func withRetries(next handler, r retrier) handler {
 	}
 }
 
-// maxAttempts returns the maximum number of attempts, or 1 if the call has no more.
+// maxAttempts returns the maximum number of attempts. If a lookup has already used up the attempts
+// of WithMaxAttempts, the result is 1, so the call does not retry.
 func (r RetryConfig) maxAttempts(c *call) int {
 	if n := c.options.maxAttempts; n != 0 {
 		if c.lookupAttempts >= n { // rejected lookups count
@@ -95,7 +96,8 @@ func (r RetryConfig) mayRetry(c *call, n int, e *Error) bool {
 	return n < most || most > 1 && c.retryWait+max(e.RetryAfter, minFreeDelay) <= r.MaxRetryAfter
 }
 
-// minFreeDelay limits the number of free retries after a Retry-After header such as 0.
+// minFreeDelay is the minimum delay before a free retry. It limits the number of free retries if
+// the value of Retry-After is, for example, 0.
 const minFreeDelay = 100 * time.Millisecond
 
 // isFree reports whether the retry after e costs nothing from the budget. The purpose of

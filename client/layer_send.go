@@ -144,9 +144,9 @@ func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
 	return err
 }
 
-// decompress replaces gzip-compressed contents of b with the uncompressed contents. A
-// transport does not decompress a response itself if its compression is disabled or it
-// sets Accept-Encoding.
+// decompress replaces gzip-compressed contents of b with the uncompressed contents. Two
+// kinds of transports do not decompress a response: transports with disabled compression,
+// and transports that set Accept-Encoding.
 func (s *sender) decompress(b *bytes.Buffer) error {
 	r, err := gzip.NewReader(bytes.NewReader(bytes.Clone(b.Bytes())))
 	if err != nil {

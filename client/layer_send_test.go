@@ -37,7 +37,8 @@ type http1Platform struct {
 
 const http1Response = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n{\"template_id\":1}"
 
-// newHTTP1Platform returns a platform whose client can write room bytes on its first connection; -1 means no limit.
+// newHTTP1Platform returns a platform with its client. The argument room is the number of bytes that the client can
+// write on its first connection; -1 means no limit.
 func newHTTP1Platform(t *testing.T, whole, room int, response string) *http1Platform {
 	t.Helper()
 	p := &http1Platform{whole: int64(whole), response: response}
@@ -87,7 +88,8 @@ func (p *http1Platform) end() int {
 	return int(p.requests.Load())
 }
 
-// cutConn is the client's side of a connection. It breaks when the client writes more than room bytes.
+// cutConn is the client's side of a connection. It breaks when the client writes more bytes than the field room
+// allows.
 type cutConn struct {
 	net.Conn
 	room  atomic.Int64 // -1: no limit

@@ -17,13 +17,15 @@ const lookupGap = time.Second + time.Millisecond
 //
 // The key identifies the platform, the account and the user. The client identifies the user
 // by its first token, so a refreshed token does not change the key. However, clients of the
-// same user that start with different tokens, for example processes with a [TokenSource],
-// have different keys. To share one limit, these clients need a limiter that ignores the key.
+// same user have different keys if they start with different tokens, for example in several
+// processes with a [TokenSource]. To share one limit, these clients need a limiter that
+// ignores the key.
 type LookupLimiter interface {
 	// Acquire waits for the next slot for the given key. A slot permits one lookup. Calls
 	// get their slots in order. When the platform has responded to the lookup, the caller
 	// must call the returned function release once. The next slot for the same key starts
-	// one second or atLeast after the call of release, whichever is longer.
+	// one second after the call of release. If the argument atLeast is longer than one
+	// second, the next slot starts after this time instead.
 	//
 	// If the context is canceled or expires while Acquire waits, Acquire immediately returns
 	// an error that wraps the context's error, and does not delay other callers.

@@ -81,8 +81,8 @@ func TestDefaultLookupLimiter(t *testing.T) {
 	}
 }
 
-// TestLimiterKeys: the limiter keeps a key while its slot is held and until the interval after it is over, and then
-// removes the key.
+// TestLimiterKeys: the limiter keeps a key while its slot is held and during the interval after the release. Then
+// it removes the key.
 func TestLimiterKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLookupLimiter().(*processLimiter)

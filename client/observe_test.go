@@ -165,8 +165,8 @@ func TestObserveCalls(t *testing.T) {
 	assert.Equal(t, want, strings.Join(o.begun, " "), "observed")
 }
 
-// TestLogger compares the records of a call with three attempts with the documentation of Config.Logger. Without a
-// logger, each call uses the current slog.Default.
+// TestLogger makes a call with three attempts, and compares its log records with the documentation of
+// Config.Logger. Without a logger, each call uses the current slog.Default.
 func TestLogger(t *testing.T) {
 	request, retry := "platform request", "retrying platform request"
 	for name, tc := range map[string]struct {

@@ -40,7 +40,8 @@ type operation struct {
 	known []knownResponse
 }
 
-// knownResponse is a response with fields that openapi.yaml does not have, and the value that the client reads.
+// knownResponse contains a response and the value that the client reads from it. The response has fields that
+// openapi.yaml does not have.
 type knownResponse struct {
 	body string
 	want any

@@ -193,9 +193,9 @@ func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 }
 
 // confirmEnd reports whether the page before page n was the last page. The response f suggests
-// that it was, because f refuses page n or repeats an earlier page. However, a proxy may have
-// refused the request, or items may have been added at the beginning of the list. Therefore,
-// confirmEnd sends two more requests:
+// that it was the last page, because f refuses page n or repeats an earlier page. However, a
+// proxy may have refused the request, or items may have been added at the beginning of the
+// list. Therefore, confirmEnd sends two more requests:
 //
 //   - First, it requests the previous page again. If this page has changed, confirmEnd returns
 //     [ErrListChanged].
@@ -260,8 +260,9 @@ func asPageError(r request, err error) error {
 	return e
 }
 
-// find returns the first item that the function is accepts. Errors contain name, the searched
-// text, and what, the field that should contain it, for example "email".
+// find returns the first item that the function is() accepts. Errors contain the argument
+// name, which is the searched text, and the argument what, which describes the field, for
+// example "email".
 func find[P pager[T], T listItem](
 	ctx context.Context, h handler, read func(*jsonscan.Cursor) P, list request, what, name string, is func(T) bool,
 ) (found T, err error) {

@@ -74,7 +74,8 @@ func TestChangedItems(t *testing.T) {
 	assert.Equal(t, 2, n, "items")
 }
 
-// TestItemsThatDifferInTheirIDs: each type of item has an id, so pages whose other fields are equal differ.
+// TestItemsThatDifferInTheirIDs: each type of item has an id, so two pages are different even if only the ids
+// differ.
 func TestItemsThatDifferInTheirIDs(t *testing.T) {
 	count := func(item string, all func(*Client) func(func() bool)) {
 		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {

@@ -496,7 +496,8 @@ func pagesOf(sizes ...int) [][]string {
 	return pages
 }
 
-// refusing returns a client of a platform that refuses a request if refused returns the name of a parameter.
+// refusing returns a client of a platform that refuses a request if the function refused() returns the name of a
+// parameter.
 func refusing(t *testing.T, status int, named bool, refused func(url.Values) string, page string) (_ *Client, queries *[]string) {
 	t.Helper()
 	queries = new([]string)

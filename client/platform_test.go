@@ -14,7 +14,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// platform is a mock server without a socket. Its client clean has a transport without faults and no lookup limit.
+// platform is a mock server without a socket. The field clean is a client without a lookup limit, whose transport
+// has no faults.
 type platform struct {
 	probe.Probe
 

@@ -7,9 +7,9 @@ import (
 )
 
 // pollUntil calls get() repeatedly, and returns the first result that until() accepts. The
-// interval between the calls doubles from one second up to longest. The parameter r is the
-// request that get() sends. If ctx ends between two calls, pollUntil returns an error with
-// the operation of r.
+// interval between the calls doubles from one second up to the parameter longest. The
+// parameter r is the request that get() sends. If ctx ends between two calls, pollUntil
+// returns an error with the operation of r.
 func pollUntil[T any](
 	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
 ) (last T, err error) {

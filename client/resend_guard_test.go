@@ -78,7 +78,7 @@ var transports = map[string]func(http.RoundTripper) http.RoundTripper{
 func TestNoResendOverHTTP2(t *testing.T) {
 	t.Parallel()
 	// The index is the number of earlier responses. Without TLS, the client detects HTTP/2 only by the first response,
-	// so the plain platform needs one.
+	// so the plain platform needs one earlier response.
 	platforms := []*h2Platform{newH2Platform(t), newPlainH2Platform(t)}
 	for name, wrap := range transports {
 		for warm, p := range platforms {
@@ -96,7 +96,8 @@ func TestNoResendOverHTTP2(t *testing.T) {
 	}
 }
 
-// loseOverHTTP2 calls op after warm successful calls. The platform applies l to each request of op.
+// loseOverHTTP2 first makes as many successful calls as the argument warm specifies, and then calls op. The
+// platform applies the loss l to each request of op.
 func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(http.RoundTripper) http.RoundTripper, warm int) {
 	t.Helper()
 	const attempts = 3
@@ -148,7 +149,7 @@ func TestTransportSendsOtherRequests(t *testing.T) {
 }
 
 // TestNoResendAfterProtocolChange: after a response over HTTP/1, requests have GetBody, so net/http could resend
-// the next one, over HTTP/2.
+// the next request over HTTP/2.
 func TestNoResendAfterProtocolChange(t *testing.T) {
 	p := newH2Platform(t)
 	h1 := httptest.NewTLSServer(respondWith(200, "application/json", `{"template_id":1}`))
@@ -263,7 +264,8 @@ const (
 	flagEndHeaders = 0x4
 )
 
-// errorCodes contains the names of the error codes in RFC 9113, section 7, by code, and one unknown code.
+// errorCodes contains the names of the error codes in RFC 9113, section 7. The index of a name is its error code.
+// The last element represents an unknown code.
 var errorCodes = []string{
 	"NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
 	"FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
@@ -290,7 +292,8 @@ func (c h2Conn) goAway(last, code uint32) {
 	c.frame(frameGoAway, 0, 0, binary.BigEndian.AppendUint32(b, code))
 }
 
-// headers starts a response with only a status, as a literal with name index 8 in HPACK's static table.
+// headers starts a response whose only header field is the status. This field is a literal, and its name has the
+// index 8 in HPACK's static table.
 func (c h2Conn) headers(stream uint32, status int) {
 	c.frame(frameHeaders, flagEndHeaders, stream, fmt.Appendf([]byte{0x48, 3}, "%d", status))
 }
@@ -396,8 +399,8 @@ func (p *h2Platform) client(t *testing.T) *http.Client {
 	return &http.Client{Transport: tr}
 }
 
-// lost closes all connections. Afterwards, the first warm requests get a response, and the function lose handles
-// all others.
+// lost closes all connections. The argument warm is the number of requests that get a response afterwards. The
+// function lose handles all later requests.
 func (p *h2Platform) lost(warm int, lose func(c h2Conn, stream uint32)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

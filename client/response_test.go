@@ -46,7 +46,8 @@ func TestContentTypes(t *testing.T) {
 	assert.Equal(t, "<p>", html)
 }
 
-// TestOtherFormat: a response in another format than the specification's is invalid, even if it contains the values.
+// TestOtherFormat: if the format of a response differs from the specification, the response is invalid, even if it
+// contains the required values.
 func TestOtherFormat(t *testing.T) {
 	for _, body := range []string{
 		`{"id":8,"name":"n"}`, `{"data":{"list_id":7}}`, `{"data":{"id":8}}`, `{"list_id":null,"id":8}`, `{"list":{"list_id":7}}`, `[{"list_id":7}]`,

@@ -51,7 +51,7 @@ func (d decision) effect() callEffect {
 }
 
 // retryRule is a row of the retry table. The first row that applies to an attempt
-// decides.
+// determines the decision.
 type retryRule struct {
 	outcome                   string
 	applies                   bool

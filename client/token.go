@@ -88,9 +88,9 @@ func (e tokenExpiry) extended(now time.Time) tokenExpiry {
 // platform can revoke a token early. Therefore the source must fetch a new token in each
 // call, and must not cache tokens itself.
 //
-// If the source returns a token that has already expired, the calls that waited for it
-// use it nevertheless, because the local clock may be wrong. The next call requests a
-// new token.
+// If the source returns a token that has already expired, the calls that waited for this
+// token use it nevertheless, because the local clock may be wrong. The next call requests
+// a new token.
 //
 // While the current token is valid, calls use it and do not wait for its replacement. If
 // the source fails in this time, the client calls the source again after half of the

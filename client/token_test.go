@@ -498,7 +498,7 @@ func TestTokenSourceCanceled(t *testing.T) {
 	}
 }
 
-// duringGet is a context that calls act when tokens.get reads the value of sourceKey.
+// duringGet is a context that calls the function act when tokens.get reads the value of sourceKey.
 type duringGet struct {
 	context.Context
 	act func()

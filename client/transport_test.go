@@ -45,7 +45,7 @@ func inOrder(responses ...*http.Response) roundTrip {
 	}
 }
 
-// hijack writes raw to the connection and closes it.
+// hijack writes the text raw to the connection, and closes the connection.
 func hijack(t *testing.T, w http.ResponseWriter, raw string) {
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// fill sets all values in v, and returns the number of strings among them. The string with the number bad is
-// not UTF-8.
+// fill sets all values in v, and returns the number of strings among them. The argument bad is the number of the
+// string that is not UTF-8.
 func fill(v reflect.Value, bad, n int) int {
 	if v.Type() == reflect.TypeFor[Nullable[string]]() {
 		s := ""

@@ -92,8 +92,8 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 // Replace is like [Webhooks.Ensure], but returns the old webhooks instead of logging them,
 // so your program can archive them. A webhook is old if it is not archived, has the same
 // URL and at least one of the events, and precedes the current webhook in the list. If the
-// platform lists webhooks in creation order, the old webhooks are therefore those that
-// earlier releases of your program created.
+// platform lists webhooks in creation order, the old webhooks therefore come from earlier
+// releases of your program.
 //
 // Do not archive an old webhook while a process of its release runs. Otherwise, this
 // process creates the webhook again when it next calls Replace. The recreated webhook is
@@ -129,7 +129,7 @@ func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor
 
 // Active returns the webhooks that have the given URL and are not archived, with their
 // secrets and in list order. Usually there is one webhook. During a rotation or after a
-// change of the events, there are several, because [Webhooks.Rotate] and
+// change of the events, there are several such webhooks, because [Webhooks.Rotate] and
 // [Webhooks.Ensure] keep the old webhook when they create a new one. If there is no
 // webhook, the error is [ErrNotFound].
 func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, err error) {
@@ -156,8 +156,8 @@ func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, er
 	return active, nil
 }
 
-// ensure implements Replace. If after is not "", ensure ignores the webhook with this id
-// and all webhooks before it.
+// ensure implements Replace. If the parameter after is not "", ensure ignores the webhook
+// with this id and all webhooks before it.
 func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string) (Webhook, []WebhookSummary, error) {
 	id, old, err := s.find(ctx, want, after, "")
 	if err != nil {
@@ -202,13 +202,13 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 // webhook has the URL of want, precedes the match in the list, and delivers at least one of the
 // events. Without a match, an old webhook can be anywhere in the list.
 //
-// During a rotation, after is the id of the webhook to replace. Its successor follows it in the list, so neither
-// this webhook nor an earlier one can be the match.
+// During a rotation, the parameter after is the id of the webhook to replace. Its successor follows it in the
+// list, so neither this webhook nor an earlier one can be the match.
 //
-// If the caller has already created a webhook, own is the id of this webhook. If another process created a
-// webhook with the same values earlier, find returns that webhook, because it precedes the caller's webhook in
-// the list. If the platform has changed the URL, the events or the rate limit of the caller's webhook, find
-// returns an error.
+// If the caller has already created a webhook, the parameter own is the id of this webhook. If another process
+// created a webhook with the same values earlier, find returns that webhook, because it precedes the caller's
+// webhook in the list. If the platform has changed the URL, the events or the rate limit of the caller's
+// webhook, find returns an error.
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, old []WebhookSummary, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		switch {

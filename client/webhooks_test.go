@@ -86,7 +86,8 @@ func TestEnsureOtherEvents(t *testing.T) {
 	}
 }
 
-// TestEnsureOddWebhook: Ensure, Active and Rotate do not decide on values that they cannot read.
+// TestEnsureOddWebhook: if Ensure, Active or Rotate cannot read a value of a webhook, the method returns
+// ErrInvalidResponse and creates nothing.
 func TestEnsureOddWebhook(t *testing.T) {
 	const hook = `{"webhook_id":"1","url":"http://hooks.test/ensured","events":["Email.Bounced"],"status":"active","secret":"s","rate_limit":5,"rate_limit_period":"hour"}`
 	for good, odd := range map[string]string{
@@ -154,8 +155,8 @@ func TestEnsureWithoutSecret(t *testing.T) {
 	assert.ErrorContains(t, err, "missing secret")
 }
 
-// TestEnsureStoredDifferently: a platform that stores another URL or rate limit is reported, and the new webhook is not
-// old. An equivalent URL is not reported.
+// TestEnsureStoredDifferently: if the platform stores another URL or rate limit, Replace returns an error, and does not
+// treat the new webhook as old. An equivalent URL is not an error.
 func TestEnsureStoredDifferently(t *testing.T) {
 	for stored, want := range map[string]error{
 		`"url":"https://a.example/","events":["Email.Bounced"],"rate_limit":5,"rate_limit_period":"second"`: ErrInvalidResponse,

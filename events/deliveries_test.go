@@ -74,7 +74,8 @@ func describe(ev *events.Event) string {
 	return text
 }
 
-// TestExampleDeliveries: the fields of each delivery of openapi.yaml contain the whole delivery.
+// TestExampleDeliveries: the exported fields of an event contain all values of each example delivery in
+// openapi.yaml.
 func TestExampleDeliveries(t *testing.T) {
 	for _, name := range deliveries(t) {
 		t.Run(name, func(t *testing.T) {

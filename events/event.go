@@ -213,7 +213,7 @@ func idOf(l *ListRef) ID {
 	return l.ID
 }
 
-// known returns d, or its valid fields if d does not match its payload type.
+// known returns d. If d does not match its payload type, known returns the valid fields of d.
 func known(d Data) Data {
 	if u, _ := d.(*Unknown); u != nil {
 		return u.Partial

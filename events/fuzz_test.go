@@ -16,7 +16,8 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// seeds adds the deliveries of testdata in several forms, and invalid ones.
+// seeds adds the deliveries in testdata in several forms. It also adds other bodies, most of them invalid or
+// unusual.
 func seeds(f *testing.F) {
 	for _, name := range deliveries(f) {
 		body := compact(f, name)
@@ -45,7 +46,7 @@ func seeds(f *testing.F) {
 // mark is a byte order mark, which Parse ignores.
 const mark = "\ufeff"
 
-// sameValue reports whether a and b are the same JSON value, numbers by their digits.
+// sameValue reports whether a and b are the same JSON value. It compares numbers by their digits.
 func sameValue(a, b []byte) bool {
 	va, errA := decode(a)
 	vb, errB := decode(b)
@@ -96,7 +97,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// rebuild writes ev from its fields only, and parses the same data.
+// rebuild encodes only the exported fields of ev, and checks that Parse reads the same data.
 func rebuild(t *testing.T, ev *events.Event) {
 	_, unknown := ev.Data.(*events.Unknown)
 	if year := ev.Time.Year(); unknown || year < 0 || year > 9999 { // a timestamp cannot represent these
@@ -116,7 +117,7 @@ func normal(t *testing.T, data events.Data) any {
 	return v
 }
 
-// change changes ev, writes it, and finds the change and all other fields.
+// change changes and encodes ev, and checks that the JSON contains the change and all other fields.
 func change(t *testing.T, ev *events.Event) {
 	if ev.Name == "" {
 		return

@@ -156,7 +156,7 @@ func (env *envelope) finish(mismatches []*jsonscan.Error) (*Event, []*jsonscan.E
 	return env.allocated, mismatches
 }
 
-// readData reads the data at c, which is a copy of env.data or at the same position.
+// readData reads the data at the cursor c, which is a copy of env.data or has the same position.
 func (env *envelope) readData(c *jsonscan.Cursor) {
 	start := c.Offset()
 	var data Data

@@ -19,7 +19,8 @@ type subject struct {
 	hasEmail bool // the field email is an object with the id, not an address
 }
 
-// subjectOf returns the values in data whose payload type is unknown, and nil for other data.
+// subjectOf returns the identifying values in d if the payload type of d is unknown. Otherwise, it
+// returns nil.
 func subjectOf(d Data) *subject {
 	u, _ := d.(*Unknown)
 	if u == nil || u.Partial != nil {

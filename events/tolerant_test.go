@@ -86,7 +86,7 @@ func TestOddValueIsZero(t *testing.T) {
 		paths(ev))
 }
 
-// TestOtherForms: values in another form that loses nothing are read without a mismatch.
+// TestOtherForms: Parse reads a value in another form without a mismatch if the conversion loses nothing.
 func TestOtherForms(t *testing.T) {
 	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	for _, form := range []string{
@@ -119,7 +119,7 @@ func TestOtherForms(t *testing.T) {
 	assert.Equal(t, "40", ev.ListID().String())
 }
 
-// TestLetterCase: known values in another letter case are known, and unknown values are unchanged.
+// TestLetterCase: Parse recognizes known values in any letter case, and does not change unknown values.
 func TestLetterCase(t *testing.T) {
 	for category, want := range map[string]events.BounceCategory{
 		"BOUNCE_HB": events.BounceCategoryHard, "Bounce_sb": events.BounceCategorySoft, "New_Category": "New_Category",

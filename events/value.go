@@ -97,8 +97,8 @@ func readID(c *jsonscan.Cursor) ID {
 	return ID{text: text, quoted: quoted}
 }
 
-// readAttributes reads an array of attributes, or an object, as in the requests that
-// send email, because some platforms write one.
+// readAttributes reads attributes from an array. It also accepts an object, because some
+// platforms write an object, as in the requests that send email.
 func readAttributes(c *jsonscan.Cursor, read func(*jsonscan.Cursor) CustomAttribute) []CustomAttribute {
 	return jsonscan.Named(c, read, func(name, value string) CustomAttribute { return CustomAttribute{Name: name, Value: value} })
 }
@@ -110,8 +110,8 @@ func readAnyID(c *jsonscan.Cursor) string {
 	return text
 }
 
-// readInt reads an integer. Any other value gives null, and is a mismatch unless it is
-// null itself.
+// readInt reads an integer. For any other value, the result is null. Any other value
+// except null is also a mismatch.
 func readInt(c *jsonscan.Cursor) Null[int64] {
 	n, ok := c.NullInt()
 	return Null[int64]{V: n, Valid: ok}

@@ -39,7 +39,7 @@ func TestShared(t *testing.T) {
 	TestSharedLookupLimiter(t, func(*testing.T) client.LookupLimiter { return shared })
 }
 
-// limiterFunc is an Acquire method that can use the correct limiter sound.
+// limiterFunc is an Acquire method. It can use the parameter sound, which is a correct limiter.
 type limiterFunc func(ctx context.Context, sound client.LookupLimiter, key string) (func(time.Duration), error)
 
 type broken struct {
@@ -89,7 +89,7 @@ func TestSuiteCatches(t *testing.T) {
 	}
 }
 
-// failures returns the names of the rules that the limiter violates. It runs them on virtual time.
+// failures returns the names of the rules that the limiter violates. It runs the rules on virtual time.
 func failures(t *testing.T, acquire limiterFunc) (names []string) {
 	for _, r := range rules {
 		synctest.Test(t, func(t *testing.T) {

@@ -123,7 +123,8 @@ func canceledHolder(c caller) error {
 	return c.lastsFor(release, gap+gap/2)
 }
 
-// lastsFor releases a slot after the given time, and tests that the next slot starts at least gap later.
+// lastsFor releases a slot after the given time, and tests that the next slot starts at least one second
+// later.
 func (c caller) lastsFor(release func(time.Duration), held time.Duration) error {
 	ended := make(chan time.Time, 1)
 	time.AfterFunc(held, func() {
