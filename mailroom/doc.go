@@ -76,9 +76,9 @@
 //
 // If the event does not contain the address, the key or the kind of bounce, the Room looks up the email
 // before it reports the notice, with at most one lookup per second. If lookups fail, for example in an
-// outage, the notice waits. However, the Room gives up if, after 4 hours, the platform still rejects the
-// token, or still does not know the email or these values. The Room then reports the notice without these
-// values.
+// outage, the notice waits. However, the Room gives up after 4 hours if the platform still rejects the
+// token, or still does not return the email or these values. The Room then reports the notice without
+// these values.
 //
 // The outcome of a key precedes all other notices with this key. Apart from this, notices have no
 // order.

@@ -44,8 +44,8 @@ func (s *storeTx) addNotice(n Notice) {
 		return
 	}
 	s.suppressAddress(n)
-	// The store of handled events has already removed duplicates. The id alone is not enough, because events of some
-	// platforms have none, or all have the same.
+	// The store of handled events has already removed duplicates. The id alone is not enough, because the events of
+	// some platforms have no id, or all have the same id.
 	id := fmt.Sprintf("%s %s %s %s %v %v %v", n.Event.ID, n.Reason, n.Address, n.EmailID, n.ListID, n.ContactID, n.Time)
 	s.putNotice("event:"+sha256Hex(id), n)
 }

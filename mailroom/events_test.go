@@ -121,7 +121,7 @@ func TestOutcomeEvents(t *testing.T) {
 	})
 }
 
-// TestLateEventOfReplacedEmail: an event about an earlier request is not the outcome of a later request, which is unknown.
+// TestLateEventOfReplacedEmail: an event about an earlier request does not resolve the unknown outcome of a later request.
 func TestLateEventOfReplacedEmail(t *testing.T) {
 	for name, again := range map[string]func(f *fixture) (earlier string){
 		"the Room sends again": func(f *fixture) string {

@@ -27,7 +27,7 @@ func replacedKey(emailID string) string { return sha256Hex("replaced " + emailID
 // outcomeKey returns the key of the notice about the outcome of an email.
 func outcomeKey(key string) string { return "send:" + key }
 
-// normalizeAddress returns the form of an address in the store.
+// normalizeAddress converts an address to the form that the store contains.
 func normalizeAddress(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
 
 func sha256Hex(text string) string {

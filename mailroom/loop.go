@@ -33,7 +33,8 @@ func (r *Room) runLoop(w wakeup, interval time.Duration, work workFunc) {
 	}
 }
 
-// wakeup interrupts the wait of a loop. If no loop waits, the next loop does not wait.
+// wakeup interrupts the wait of a loop. If no loop is waiting, the next wait of a loop ends
+// immediately.
 type wakeup chan struct{}
 
 func (w wakeup) wake() {
@@ -43,8 +44,8 @@ func (w wakeup) wake() {
 	}
 }
 
-// exponential returns the delay after a number of failures. It begins with first, and doubles
-// up to limit.
+// exponential returns the delay after a number of failures. The delay begins with the
+// argument first, and doubles with each further failure up to the argument limit.
 func exponential(first time.Duration, failures int, limit time.Duration) time.Duration {
 	d := min(first, limit)
 	for ; failures > 1 && d < limit; failures-- {

@@ -99,7 +99,8 @@ func reasonOfBounce(hard, soft bool) Reason {
 	return ""
 }
 
-// complete adds the values of a looked-up email. If no lookup returned the email, email is zero.
+// complete adds the values of a looked-up email. If no lookup returned the email, the argument
+// email is the zero value.
 func (n *Notice) complete(email client.Email) {
 	if email.To != "" {
 		n.Address = normalizeAddress(email.To)

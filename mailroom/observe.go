@@ -13,7 +13,7 @@ type Observation struct {
 	Err      error         // nil if the transaction was committed; otherwise OnNotice is called again
 }
 
-// Queue describes the items of a queue whose time has come.
+// Queue describes the state of a queue. Only the items whose time has come count.
 type Queue struct {
 	Name   string // "send", "lookup", "notice", or "unknown" for unknown outcomes
 	Length int

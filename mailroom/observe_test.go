@@ -29,7 +29,7 @@ func TestObserve(t *testing.T) {
 	})
 }
 
-// TestQueues: Queues counts the items whose time has come, with the time of the oldest.
+// TestQueues: Queues counts the items whose time has come, and returns the time of the oldest item.
 func TestQueues(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		began := time.Now()

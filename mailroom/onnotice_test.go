@@ -71,7 +71,8 @@ func TestOrderOfNotices(t *testing.T) {
 	})
 }
 
-// TestWaitForOverdueOutcome: a notice waits although the time of the outcome before it has come.
+// TestWaitForOverdueOutcome: a notice waits for the outcome of its key, even if the notice about the outcome is
+// overdue.
 func TestWaitForOverdueOutcome(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.room = check.Need(New(f.c, f.store, f.opts))(t)

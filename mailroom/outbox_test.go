@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/internal/tests/check"
 )
 
-// TestEnqueueAt: an email is sent at its time, or immediately if it has none.
+// TestEnqueueAt: the Room sends an email at the given time, or immediately if the time is zero.
 func TestEnqueueAt(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()
@@ -45,7 +45,8 @@ func TestEnqueueAtExtremeTime(t *testing.T) {
 	})
 }
 
-// TestEnqueueInTransaction: an email of a transaction that is rolled back is not sent, and keys and ids can be unusual.
+// TestEnqueueInTransaction: if a transaction is rolled back, the Room does not send its email. Enqueue rejects invalid
+// keys, and the Ref of a long address is short.
 func TestEnqueueInTransaction(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()
@@ -63,7 +64,7 @@ func TestEnqueueInTransaction(t *testing.T) {
 	})
 }
 
-// TestInvalidText: an email whose text would change is not enqueued.
+// TestInvalidText: Enqueue rejects an email with text that is not UTF-8, because the store would change this text.
 func TestInvalidText(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.room = check.Need(New(f.c, f.store, f.opts))(t)

@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestRetryFor: an email that the platform does not accept for RetryFor has failed.
+// TestRetryFor: if the platform does not accept an email during RetryFor, the outcome is Failed.
 func TestRetryFor(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()
@@ -47,7 +47,8 @@ func TestInternalError(t *testing.T) {
 	})
 }
 
-// TestLaterOutcome: an outcome that follows while OnNotice fails for the earlier outcome is not lost.
+// TestLaterOutcome: if OnNotice fails for an outcome, and another outcome follows, OnNotice receives the later
+// outcome.
 func TestLaterOutcome(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		s := &testStore{MemoryStore: NewMemoryStore()}

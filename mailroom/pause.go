@@ -14,7 +14,7 @@ const (
 	maxRetryAfter     = time.Hour        // the longest pause that the platform can request
 )
 
-// pauseValue is the value of the item that decides who can send.
+// pauseValue is the value of the item that decides which workers can send.
 type pauseValue struct {
 	Mode     mode      `json:"mode,omitempty"`
 	Until    time.Time `json:"until,omitzero"` // end of the mode

@@ -14,7 +14,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestPause: after a failure, one request is sent alone after the pause, which doubles, and Retry-After replaces it.
+// TestPause: after a failure and a pause, the Room sends one request alone. If this request fails too, the pause
+// doubles.
 func TestPause(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.setTransport(f.platform.Transport())
@@ -45,7 +46,8 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// TestPostponed: a status that does not reject the email keeps the email and the pause.
+// TestPostponed: if the status of a response does not reject the email, the Room sends the email later, and the
+// response does not end a pause.
 func TestPostponed(t *testing.T) {
 	for status, pauses := range map[int]bool{402: true, 404: false, 405: true, 409: false, 423: true} {
 		inBubble(t, func(t *testing.T, f *fixture) {
@@ -176,7 +178,8 @@ func TestSuccessBeforePause(t *testing.T) {
 	})
 }
 
-// TestWrongClock: the times of a process with a wrong clock do not permit all workers to send, and do not keep a pause.
+// TestWrongClock: future times from a process with a wrong clock neither permit all workers to send nor keep the
+// workers paused.
 func TestWrongClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		now := time.Now().UTC()

@@ -138,7 +138,8 @@ func TestExternal(t *testing.T) {
 	})
 }
 
-// TestJobWithoutConnection: a job does not wait long for the connection, because its queue could not end.
+// TestJobWithoutConnection: a job does not wait long for the connection, because its queue cannot stop while the job
+// waits.
 func TestJobWithoutConnection(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.inject(mockserver.Fault{Operation: "listWebhooks", Action: mockserver.FaultStatus})

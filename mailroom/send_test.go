@@ -24,7 +24,8 @@ func TestSendTimeout(t *testing.T) {
 	})
 }
 
-// TestLateClaim: a request does not begin after the time for its claim and for the request.
+// TestLateClaim: if the claim takes longer than the time for the claim and the request together, the Room sends no
+// request.
 func TestLateClaim(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		s := &testStore{MemoryStore: NewMemoryStore()}
@@ -45,7 +46,7 @@ func TestLateClaim(t *testing.T) {
 	})
 }
 
-// TestStaleItem: an item to send whose key is not queued sends nothing.
+// TestStaleItem: the Room sends no email for an item of the kind "send" if the key of the item is not queued.
 func TestStaleItem(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()

@@ -20,8 +20,8 @@ func (r *Room) Unsuppress(ctx context.Context, pattern string) error {
 	return r.update(ctx, func(s *storeTx) { s.delete(kindSuppressed, storable(normalizeAddress(pattern))) })
 }
 
-// Suppression returns the reason why the Room does not send to an address, or "" if it
-// does.
+// Suppression returns the reason why the Room does not send to an address, or "" if
+// the Room sends to it.
 func (r *Room) Suppression(ctx context.Context, address string) (reason Reason, err error) {
 	err = r.update(ctx, func(s *storeTx) { reason = s.suppression(address) })
 	return reason, err

@@ -63,12 +63,12 @@ func (f storeFunc) Do(ctx context.Context, key string, fn function) (bool, error
 	return f(ctx, key, fn)
 }
 
-// returns creates a store whose method Do returns these values without calling its argument fn.
+// returns creates a store. Its method Do returns the values ran and err, and does not call fn.
 func returns(ran bool, err error) storeFunc {
 	return func(context.Context, string, function) (bool, error) { return ran, err }
 }
 
-// converts is the Do method of a store that calls the function and converts its error to a result.
+// converts creates a store. Its method Do calls fn, and converts the error from fn with the function result.
 func converts(result func(error) (bool, error)) storeFunc {
 	return func(ctx context.Context, _ string, fn function) (bool, error) { return result(fn(ctx)) }
 }
@@ -326,8 +326,8 @@ func TestHandlerCallsTheFunction(t *testing.T) {
 
 var goodSignature = mustSign(testSecret, []byte(eventBody))
 
-// signatures replaces the signature header with the given values. If there is not exactly one, the handler must not
-// read the body.
+// signatures replaces the signature header with the given values. Unless there is exactly one value and it is not
+// empty, the handler must not read the body.
 func signatures(values ...string) func(*http.Request) {
 	return func(r *http.Request) {
 		r.Header[DefaultSignatureHeader] = values
@@ -420,7 +420,7 @@ func TestHandlerRejects(t *testing.T) {
 // padded returns an event of size bytes.
 func padded(size int) string { return eventBody + strings.Repeat(" ", size-len(eventBody)) }
 
-// TestHandlerAccepts: properties of a request that must not matter.
+// TestHandlerAccepts: the handler accepts valid requests with unusual properties, such as a chunked body.
 func TestHandlerAccepts(t *testing.T) {
 	old := secretOf("whsec_of_last_year", SHA512)
 	for _, tt := range []struct {

@@ -20,8 +20,8 @@ type Outcome struct {
 	// Event is the event, or nil if the request was rejected before the event was
 	// decoded.
 	Event *events.Event
-	// Duplicate reports whether the function was not called because the event had
-	// already been handled.
+	// Duplicate is true if the event had already been handled, so the function
+	// was not called.
 	Duplicate bool
 	// Err is the reason for a failure, or nil if Status is 2xx. Most failures have an
 	// exported error or type. For these, Err matches ErrMissingSignature,
@@ -33,8 +33,9 @@ type Outcome struct {
 	Duration time.Duration
 }
 
-// PanicError is the error in [Outcome].Err after a panic in the function, and for
-// [SourceOptions].OnError after a panic in the function that returns the secrets.
+// PanicError describes a panic. [Outcome].Err contains it after a panic in the
+// function that handles events. [SourceOptions].OnError receives it after a panic
+// in the function that returns the secrets.
 type PanicError struct {
 	Value any    // value of the panic
 	Stack []byte // stack of the panic, from [debug.Stack]

@@ -145,8 +145,8 @@ func (rc *receiver) diagnose(r *http.Request, body []byte, signature string, err
 	return &rejection{http.StatusUnauthorized, err, nil}
 }
 
-// isBase64 reports whether the body is a signed body in base64. Adapters for serverless functions
-// can forget to decode it.
+// isBase64 reports whether the body is a signed body in base64. Some adapters for serverless
+// functions pass such a body without decoding it.
 func (rc *receiver) isBase64(body []byte, signature string) bool {
 	decoded, err := base64.StdEncoding.AppendDecode(nil, body)
 	return err == nil && matches(rc.verifier.current(), decoded, signature) // Verify has already asked for newer secrets

@@ -86,8 +86,8 @@ func matches(keys []*key, body []byte, signature string) bool {
 	return slices.ContainsFunc(keys, func(k *key) bool { return k.signed(body, signature) })
 }
 
-// key contains HMAC states that have already hashed the key, because for a short body this
-// would take half of the time of a verification.
+// key contains HMAC states that have already hashed the key. For a short body, hashing the
+// key again would take half of the time of a verification.
 type key struct {
 	textLen int // length of a signature in base64
 	states  sync.Pool
@@ -118,8 +118,9 @@ func newKey(s Secret) (*key, error) {
 	}, nil
 }
 
-// signed reports whether text is the signature of body. It compares the base64 texts,
-// because several texts can be decoded to the same HMAC.
+// signed reports whether the argument signature is the signature of body with the
+// key. It compares the base64 texts, because several texts can be decoded to the same
+// HMAC.
 func (k *key) signed(body []byte, signature string) bool {
 	if len(signature) != k.textLen {
 		return false

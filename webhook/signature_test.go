@@ -256,7 +256,8 @@ func TestNewRequest(t *testing.T) {
 	}
 }
 
-// TestNoSecrets: NewVerifier requires a secret and names an invalid one, and the zero Verifier rejects all signatures.
+// TestNoSecrets: NewVerifier requires a secret, and its error names the position of an invalid secret. The zero
+// Verifier rejects all signatures.
 func TestNoSecrets(t *testing.T) {
 	if v, err := NewVerifier(); err == nil {
 		t.Errorf("got %v without a secret, want an error", v)

@@ -100,8 +100,8 @@ type source struct {
 	busy  chan struct{} // closed at the end of the call in progress; nil if there is none
 }
 
-// current returns the keys for a verification. If they are too old, it replaces them first.
-// It returns nil if no call has succeeded.
+// current returns the keys for a verification. If these keys are too old, current replaces
+// them first. It returns nil if no call has succeeded.
 func (s *source) current() []*key {
 	s.mu.Lock()
 	defer s.mu.Unlock()

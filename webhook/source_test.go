@@ -73,7 +73,7 @@ func TestSecretsChange(t *testing.T) {
 }
 
 // TestInvalidSignaturesLimitCalls checks that invalid signatures cause one call in
-// each MinInterval, and that a missing one causes none.
+// each MinInterval, and that missing signatures cause no call.
 func TestInvalidSignaturesLimitCalls(t *testing.T) {
 	withStore(t, func(t *testing.T, s *store, v *Verifier) {
 		for range 1000 {

@@ -15,7 +15,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// A client whose calls and requests are spans, without an address in any.
+// This client records a span for each call and each request, and no span contains an address.
 func Example() {
 	srv := mockserver.Start(mockserver.Config{})
 	defer srv.Close()

@@ -12,9 +12,9 @@ import (
 	"example.com/emailplatform/mailroom"
 )
 
-// ObserveNotice records the duration of each OnNotice call, by the reason of the notice.
-// If a call has no error, your program has handled its notice. Assign ObserveNotice to
-// [mailroom.Options].Observe.
+// ObserveNotice records the duration of each call to OnNotice, with the reason of the
+// notice as an attribute. If a call has no error, your program has handled its notice.
+// Assign ObserveNotice to [mailroom.Options].Observe.
 func (t *Telemetry) ObserveNotice(ctx context.Context, o mailroom.Observation) {
 	set := []attribute.KeyValue{attribute.String("emailplatform.mailroom.reason", string(o.Notice.Reason))}
 	if o.Err != nil {

@@ -97,7 +97,7 @@ func attributes(set []attribute.KeyValue) map[string]string {
 	return m
 }
 
-// series calls f for each series of this package, with its count or sum.
+// series calls f for each time series of this package. The argument n of f is the count or sum of the series.
 func (r *recorder) series(f func(m metricdata.Metrics, attributes attribute.Set, n uint64)) {
 	r.t.Helper()
 	var all metricdata.ResourceMetrics
@@ -131,7 +131,8 @@ func (r *recorder) series(f func(m metricdata.Metrics, attributes attribute.Set,
 	}
 }
 
-// metrics returns the count or sum of each series of this package, as "name{attributes}".
+// metrics returns the count or sum of each time series of this package. A key of the map has the form
+// "name{attributes}".
 func (r *recorder) metrics() map[string]uint64 {
 	r.t.Helper()
 	series := map[string]uint64{}

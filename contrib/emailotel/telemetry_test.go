@@ -94,7 +94,8 @@ func TestCall(t *testing.T) {
 }
 
 // TestCallOutcomes: spans and metrics distinguish three results: the email was not queued, it may have been
-// sent, or it was certainly not sent. For a lookup, they also contain the time in the queue.
+// sent, or it was certainly not sent. For a lookup, the spans and metrics also contain the time that the
+// lookup waited in the queue.
 func TestCallOutcomes(t *testing.T) {
 	send := func(to string) func(context.Context, *client.Client) {
 		return func(ctx context.Context, c *client.Client) { _, _ = c.Emails.Send(ctx, email(to)) }

@@ -75,8 +75,8 @@ func restore(hidden *http.Request) *http.Request {
 	return r
 }
 
-// redact returns a URL without personal data that still identifies the
-// operation.
+// redact returns a URL that contains no personal data but still
+// identifies the operation.
 func redact(u *url.URL) *url.URL {
 	if u == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/contrib/pgstore"
 )
 
-// TestCannotStoreKey: if the key of an event cannot be stored, Do does not call the handler. It still recognizes
+// TestCannotStoreKey: if the key of an event cannot be stored, Do does not call the handler. Do still recognizes
 // events that were handled earlier.
 func TestCannotStoreKey(t *testing.T) {
 	pool := direct(t)

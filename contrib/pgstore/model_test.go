@@ -11,8 +11,8 @@ import (
 	"example.com/emailplatform/contrib/pgstore"
 )
 
-// steps are SQL statements and calls that a handler can run in its transaction. In a
-// statement, INSERT stands for inserting the number of the step.
+// steps are SQL statements and calls that a handler can run in its transaction. The
+// word INSERT stands for a statement that inserts the number of the step.
 var steps = []string{
 	"INSERT", "INSERT", "INSERT", "SELECT 1/0", "SAVEPOINT s", "ROLLBACK TO s", "RELEASE s",
 	"COMMIT", "ROLLBACK", "BEGIN", "COMMIT AND CHAIN", "ROLLBACK AND CHAIN",
@@ -32,7 +32,7 @@ var calls = map[string][]string{
 
 // modeled is a deduplication store with a table for handlers.
 type modeled struct {
-	// do handles an event. Each call to step() runs one of steps.
+	// do handles an event. Each call to step runs an element of the variable steps.
 	do   func(key string, handler func(step func(name string, row int) error) error) (ran bool, err error)
 	rows func() ([]int, error) // returns and deletes all rows of the table
 }

@@ -130,10 +130,10 @@ const (
 	least = 8 * time.Hour
 )
 
-// Forget deletes the keys of events that were handled more than olderThan ago, and
-// returns the number of deleted keys, even with an error. A good value for olderThan is
-// one week. The minimum is 8 hours, because the platform retries deliveries for more than 7
-// hours (see "Webhook retry schedule" in docs/production.md). Forget deletes keys in batches of
+// Forget deletes the keys of events that were handled more than olderThan ago. It returns the
+// number of deleted keys, even if it also returns an error. A good value for olderThan is one
+// week. The minimum is 8 hours, because the platform retries deliveries for more than 7 hours
+// (see "Webhook retry schedule" in docs/production.md). Forget deletes keys in batches of
 // 5,000, so it does not block handlers for long. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if olderThan < least {

@@ -25,7 +25,8 @@ import (
 	"example.com/emailplatform/webhook/webhooktest"
 )
 
-// urls returns the URL in POSTGRES_URL and, if it is set, the URL in PGBOUNCER_URL, which is required with CI=true.
+// urls returns the URL in POSTGRES_URL. If PGBOUNCER_URL is set, urls also returns the URL in this variable. With
+// CI=true, PGBOUNCER_URL must be set.
 func urls(t testing.TB) map[string]string {
 	t.Helper()
 	found := map[string]string{"direct": testservers.Address(t, "POSTGRES_URL")}
@@ -345,7 +346,7 @@ func TestEarlyEvent(t *testing.T) {
 	}
 }
 
-// newPool returns a pool of the PostgreSQL at url with the table.
+// newPool returns a pool for the PostgreSQL server at url, and creates the table in its database.
 func newPool(t testing.TB, url string, change ...func(*pgxpool.Config)) *pgxpool.Pool {
 	t.Helper()
 	cfg, err := pgxpool.ParseConfig(url)

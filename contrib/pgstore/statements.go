@@ -54,9 +54,9 @@ const (
 	knowsKey = `SELECT EXISTS (SELECT FROM emailplatform_handled WHERE key = $1::bytea)`
 )
 
-// insertAndCommit returns an INSERT of the key and COMMIT, for one round trip. The text
-// contains the values, because a query with several statements cannot have
-// parameters.
+// insertAndCommit returns a text with an INSERT of the key and a COMMIT, which together
+// need only one round trip. The text contains the values, because a query with several
+// statements cannot have parameters.
 func insertAndCommit(sum []byte, guard string) string {
 	return fmt.Sprintf(`INSERT INTO emailplatform_handled (key)
 	VALUES (CASE current_setting('emailplatform.tx', true) WHEN '%s' THEN decode('%x', 'hex') END); COMMIT`, guard, sum)

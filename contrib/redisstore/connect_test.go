@@ -35,7 +35,8 @@ var kinds = map[string]func(redis.UniversalOptions) redis.UniversalClient{
 	},
 }
 
-// TestSetupError: Do and Acquire return the error of a server that rejects a connection, before and after the function.
+// TestSetupError: Do and Acquire return the error of a server that rejects a connection. Do returns this error even if
+// it occurs after the call to the function.
 func TestSetupError(t *testing.T) {
 	t.Parallel()
 	admin := newRedis(t)

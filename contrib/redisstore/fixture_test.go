@@ -86,13 +86,13 @@ func (n *network) pass(to, from net.Conn) {
 	}
 }
 
-// stall keeps what is sent until resume is called.
+// stall holds back all sent data until resume is called.
 func (n *network) stall() (resume func()) {
 	n.gate.Lock()
 	return sync.OnceFunc(n.gate.Unlock)
 }
 
-// down refuses connections, and closes those there are.
+// down closes all connections and refuses new connections.
 func (n *network) down() {
 	_ = n.l.Close()
 	n.mu.Lock()

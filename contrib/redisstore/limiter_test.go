@@ -67,7 +67,8 @@ func TestCrashedHolder(t *testing.T) {
 	}
 }
 
-// TestCrashedWaiters: processes that crashed in the queue cost their slots and half a second.
+// TestCrashedWaiters: if processes in the queue have crashed, the next caller waits for their slots and for another
+// half a second.
 func TestCrashedWaiters(t *testing.T) {
 	t.Parallel()
 	const gap, dead = 100 * time.Millisecond, 15

@@ -130,8 +130,8 @@ func (o *Once) set(ctx context.Context, op, key, token string, d time.Duration) 
 			o.old.Store(true)
 		}
 		s, failed := state(op, before, token, err)
-		// The script can read the value of an event when the memory of Redis is full, unlike
-		// SET. It also corrects a lease that is too long.
+		// Unlike SET, the script can read the value of an event even when the memory of
+		// Redis is full. The script also corrects a lease that is too long.
 		if old || redis.HasErrorPrefix(err, "OOM") || s == "busy" {
 			again := start(ctx, func(ctx context.Context) (string, error) { return o.run(ctx, op, key, token, d) })
 			again.then(func() { result.finish(again.value, again.err) })
@@ -143,7 +143,8 @@ func (o *Once) set(ctx context.Context, op, key, token string, d time.Duration) 
 	return result
 }
 
-// state returns what the script would return if before was the previous value.
+// state computes the result of the script from the argument before, which is the previous
+// value of the key.
 func state(op, before, token string, err error) (string, error) {
 	free := errors.Is(err, redis.Nil) || err == nil && before[min(2, len(before)):] == token // this call was repeated
 	switch {

@@ -152,8 +152,8 @@ func TestOnceAfterDataLoss(t *testing.T) {
 	expect(t, other, key, "handled before")
 }
 
-// TestClockSetBack: a lease is never longer than the lease of its process, even if its expiry is later because the clock
-// of the server was set back.
+// TestClockSetBack: if the clock of the server is set back, a lease would expire too late. The next call with its key
+// shortens the lease to the duration that the owner of the lease has configured.
 func TestClockSetBack(t *testing.T) {
 	t.Parallel()
 	for name, client := range scripters {
@@ -295,7 +295,7 @@ func TestRoundTripsHang(t *testing.T) {
 	expect(t, o, key, "handled before")
 }
 
-// TestRoundTripsAreShared: callers that come during a round trip share the next.
+// TestRoundTripsAreShared: callers that arrive during a round trip share the next round trip.
 func TestRoundTripsAreShared(t *testing.T) {
 	t.Parallel()
 	const callers = 100

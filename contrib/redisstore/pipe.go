@@ -70,8 +70,8 @@ func (p *pipe) run() {
 	}
 }
 
-// nextBatch returns the next commands, without those whose callers no longer wait. Otherwise
-// the queue would grow while Redis does not respond.
+// nextBatch returns the next commands. It drops commands whose callers no longer wait.
+// Otherwise the queue would grow while Redis does not respond.
 func (p *pipe) nextBatch() (batch []*command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

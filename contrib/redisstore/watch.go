@@ -22,8 +22,8 @@ type waiter struct {
 	leave   func()        // nil before join
 }
 
-// sleep waits for the duration wait. If a caller ahead in the queue leaves the queue, sleep
-// shortens the wait by gap.
+// sleep waits for the duration wait. If a caller ahead of w leaves the queue, sleep
+// shortens the wait by the duration gap.
 func (w *waiter) sleep(ctx context.Context, wait, gap time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -112,7 +112,7 @@ func (ws *watchers) leave(s *watch, w *waiter) {
 	}
 }
 
-// close ends the subscription and listen, unless a new caller has joined.
+// close ends the subscription and the goroutine of listen, unless a new caller has joined.
 func (ws *watchers) close(s *watch) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -151,7 +151,7 @@ func (ws *watchers) listen(ctx context.Context, rdb Client, s *watch) {
 	}
 }
 
-// wake wakes the callers with later tickets.
+// wake wakes the callers whose tickets are later than the argument ticket.
 func (ws *watchers) wake(s *watch, ticket int64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

@@ -25,7 +25,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// fixture is a database with a mock server that limits lookups strictly. Requests to the mock server pass through front if it is set.
+// fixture is a database with a mock server that limits lookups strictly. If the field front is set, requests to the mock
+// server pass through this handler.
 type fixture struct {
 	t        *testing.T
 	pool     *pgxpool.Pool
@@ -91,7 +92,8 @@ type replica struct {
 	queue *river.Client[pgx.Tx]
 }
 
-// start works on all jobs until the test ends. The pauses are short unless change sets them.
+// start starts a replica that works on all jobs until the test ends. The pauses are short unless the argument change
+// sets them.
 func (f *fixture) start(change ...func(*mailroom.Options)) *replica {
 	f.t.Helper()
 	store, err := riverjobs.NewStore(f.pool, "")
@@ -194,7 +196,7 @@ func (f *fixture) notices(reason mailroom.Reason) int {
 	return f.count("notices WHERE notice LIKE $1", string(reason)+" %")
 }
 
-// requests returns the number of emails that were submitted, or attempted.
+// requests returns the number of requests to submit an email, including failed requests.
 func (f *fixture) requests() (n int) {
 	for _, r := range f.platform.Requests() {
 		if r.Method == http.MethodPost && r.Path == "/v2/emails" {

@@ -50,7 +50,8 @@ type transaction struct {
 	afterCommit []func()
 }
 
-// With returns a context with a transaction, which the Store then uses and does not end.
+// With returns a context that carries the transaction tx. The Store uses this transaction and
+// does not end it.
 func (s *Store) With(ctx context.Context, tx pgx.Tx) context.Context {
 	return context.WithValue(ctx, txKey{s}, &transaction{Tx: tx})
 }
@@ -96,8 +97,9 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 	return nil
 }
 
-// endTx ends a transaction. The limit is 5 s. It ignores the cancellation of ctx.
-// Otherwise PostgreSQL might commit a transaction although Update returns an error.
+// endTx ends a transaction. The limit is 5 s. endTx ignores the cancellation of
+// ctx, because PostgreSQL might otherwise commit a transaction although Update
+// returns an error.
 func endTx(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -111,7 +113,8 @@ func (s *Store) AfterCommit(ctx context.Context, f func()) {
 	}
 }
 
-// itemTx is a [mailroom.Tx] that inserts a job for each item that waits for its time.
+// itemTx is a [mailroom.Tx] that also inserts a job for each stored item with work to do (see
+// [mailroom.Item.IsWork]).
 type itemTx struct {
 	mailroom.Tx
 	tx        pgx.Tx

@@ -11,7 +11,8 @@ import (
 
 const queuePrefix = "emailplatform_"
 
-// The names of the job queues. The configuration of the River client must contain all.
+// These constants are the names of the job queues. The configuration of the River client must
+// contain all three queues.
 const (
 	// SendQueue contains the jobs that send emails. The queue's MaxWorkers is the maximum
 	// number of concurrent requests in each replica.

@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/mailroom"
 )
 
-// Dialect is the SQL of a database.
+// Dialect identifies the database system, which determines the SQL statements of a [Store].
 type Dialect int
 
 // The values of [Dialect].
@@ -47,9 +47,10 @@ type Rows interface {
 // accepts them, too.
 type Query func(ctx context.Context, statement string, args ...any) (Rows, error)
 
-// Tx returns the items in a transaction, for a [mailroom.Store] that does not use
-// database/sql. For SQLite, the transaction must begin with the write lock, because a
-// transaction that has already read cannot wait for the lock.
+// Tx returns a [mailroom.Tx] that runs its statements with query. It is for a
+// [mailroom.Store] that does not use database/sql. For SQLite, the transaction must
+// begin with the write lock, because a transaction that has already read cannot wait
+// for the lock.
 func (d Dialect) Tx(query Query) mailroom.Tx { return &itemTx{d, query} }
 
 // itemTx is a [mailroom.Tx].
@@ -80,8 +81,9 @@ func (t *itemTx) exec(ctx context.Context, statement string, args ...any) (n int
 	return t.queryEach(ctx, func(Rows) error { return nil }, statement+" RETURNING 1", args...)
 }
 
-// find returns the items that match a condition. In PostgreSQL, it locks them as the clause
-// lock requires. In SQLite, the transaction has the write lock.
+// find returns the items that match the condition where. In PostgreSQL, it appends the
+// clause lock, for example FOR UPDATE, to the query. In SQLite, it omits the clause,
+// because the transaction has the write lock.
 func (t *itemTx) find(ctx context.Context, where, lock string, args ...any) (found []mailroom.Item, err error) {
 	if t.dialect == SQLite {
 		lock = ""
@@ -131,7 +133,8 @@ func (t *itemTx) ByRef(ctx context.Context, kind, ref string) ([]mailroom.Item, 
 	return t.find(ctx, "kind = $1 AND ref = $2 AND ref <> '' ORDER BY item_key LIMIT 100", "", kind, ref)
 }
 
-// insert adds an item. If it exists, insert runs onConflict, the end of an ON CONFLICT clause.
+// insert adds an item. If the item already exists, insert runs the argument onConflict, which
+// is the end of an ON CONFLICT clause.
 func (t *itemTx) insert(ctx context.Context, it mailroom.Item, onConflict string) (changed bool, err error) {
 	due := sql.NullInt64{Int64: it.Due.UnixMilli(), Valid: !it.Due.IsZero()}
 	n, err := t.exec(ctx, "INSERT INTO emailplatform_items (kind, item_key, ref, due, value) VALUES ($1, $2, $3, $4, $5) "+

@@ -20,9 +20,9 @@ const (
 	timeLimit     = 60 * time.Second // long enough for a slow database
 )
 
-// testRooms simulates two processes. At the same time, both enqueue the same keys, each
-// process enqueues them two times, and some of their transactions are rolled back. The
-// platform loses responses and duplicates deliveries.
+// testRooms simulates two processes. Both processes enqueue the same keys at the same
+// time. Each process enqueues each key two times, and some of the transactions are
+// rolled back. The platform loses responses and duplicates deliveries.
 func testRooms(t *testing.T, stores ...mailroom.Store) {
 	platform := mockserver.New(mockserver.Config{LookupLimit: mockserver.LookupUnlimited})
 	defer platform.Close()

@@ -4,8 +4,8 @@
 //		mailroomtest.TestStore(t, func(t *testing.T) mailroom.Store { return sqlstore.New(sqlstore.PostgreSQL, openDB(t)) })
 //	}
 //
-// Package webhooktest contains the tests for [mailroom.NewOnce] of the store. If the store has one writer, pass
-// webhooktest.OneWriter to them.
+// To test the Once that [mailroom.NewOnce] returns for your store, use package webhooktest. If the store has
+// one writer, pass webhooktest.OneWriter to webhooktest.TestOnce.
 package mailroomtest
 
 import (
@@ -224,7 +224,8 @@ func insertKeepsExisting(ctx context.Context, s mailroom.Store, kind string, _ f
 	return wantItem(ctx, s, kind, "a", &mailroom.Item{Kind: kind, Key: "a", Value: []byte("0")})
 }
 
-// keysOf returns the keys of items that a function of a transaction returns.
+// keysOf returns the keys of the items, separated by spaces. Its arguments are the results of
+// a method of [mailroom.Tx].
 func keysOf(items []mailroom.Item, err error) (string, error) {
 	keys := make([]string, len(items))
 	for i, it := range items {

@@ -15,7 +15,8 @@ import (
 
 var errDown = errors.New("the store is down")
 
-// table is the shared data of a simple store: a started key is free after its lease, unless it was handled.
+// table is the shared data of a simple store: a key in use becomes free after its lease, unless its event was
+// handled.
 type table struct {
 	lease   time.Duration
 	mu      sync.Mutex
@@ -76,7 +77,7 @@ func (p *process) Do(ctx context.Context, key string, fn func(context.Context) e
 	return true, nil
 }
 
-// TestCrashRules: exactly the named rules report a store with a fault.
+// TestCrashRules: for each store with a fault, exactly the named rules report an error.
 func TestCrashRules(t *testing.T) {
 	const (
 		success = "crash before the success is recorded"

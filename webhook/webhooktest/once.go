@@ -51,7 +51,7 @@ var errHangs = fmt.Errorf("the store did not return within %v; if it has one wri
 // check tests a rule with a key that is not used yet.
 type check func(ctx context.Context, once webhook.Once, key string) error
 
-// run also returns if the store ignores its context and does not return.
+// run returns even if the store ignores its context and hangs.
 func (c check) run(ctx context.Context, once webhook.Once) error {
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()

@@ -123,7 +123,7 @@ func withContext(change func(context.Context) context.Context) storeFunc {
 	}
 }
 
-// hidesError returns no error if the first result is ran.
+// hidesError returns a storeFunc that returns nil instead of the error if the first result of Do equals ran.
 func hidesError(ran bool) storeFunc {
 	return func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
 		got, err := m.Do(ctx, key, fn)

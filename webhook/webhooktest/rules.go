@@ -106,8 +106,8 @@ func otherKeysDoNotWait(ctx context.Context, once webhook.Once, key string) erro
 	return errors.Join(inside, first, expect(ctx, once, other, succeed, false, nil))
 }
 
-// otherKeysWaitForTheFunction calls Do with another key while the function runs, and does
-// not wait in the function.
+// otherKeysWaitForTheFunction calls Do with another key while the function runs. The
+// function does not wait for this call.
 func otherKeysWaitForTheFunction(ctx context.Context, once webhook.Once, key string) error {
 	other := newKey()
 	result := make(chan error, 1)
