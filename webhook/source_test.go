@@ -114,8 +114,8 @@ func TestSecretsFail(t *testing.T) {
 	})
 }
 
-// TestSecretsConcurrent checks that deliveries that need a new secret share one
-// call, and that others do not wait for it.
+// TestSecretsConcurrent: if several deliveries need a new secret, they share one
+// call. Other deliveries do not wait for this call.
 func TestSecretsConcurrent(t *testing.T) {
 	withStore(t, func(t *testing.T, s *store, v *Verifier) {
 		time.Sleep(10 * time.Second)

@@ -98,8 +98,8 @@ func (s *service) Send(m *mailer.Message) (err error) {
 	return err
 }
 
-// notice records the outcome in the order, or the end of a subscription in the user. It uses the
-// transaction in ctx.
+// notice stores the outcome of an email in the record of its order. If a recipient unsubscribes,
+// notice stores this in the record of the user. It uses the transaction in ctx.
 func (*service) notice(ctx context.Context, n mailroom.Notice) (err error) {
 	tx, _ := ctx.Value(txKey{}).(core.App)
 	var record *core.Record

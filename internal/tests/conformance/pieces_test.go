@@ -144,7 +144,7 @@ var proof = struct {
 	tests map[string][]string
 }{tests: map[string][]string{}}
 
-// proves records that the test proves these pieces, if it passes.
+// proves records the pieces that the test proves if it passes.
 func proves(t testing.TB, ids ...string) {
 	t.Helper()
 	pieces, err := pieceList()

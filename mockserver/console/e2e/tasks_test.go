@@ -96,7 +96,7 @@ func TestStateOfFourAccounts(t *testing.T) {
 // exported is the URL of the last download that a script of the page started.
 const exported = `new Promise(done => { HTMLAnchorElement.prototype.click = function () { window.exported = this.href; }; done(true); })`
 
-// get returns the content at a URL, for example of a download.
+// get returns the content at a URL, such as a downloaded file.
 func (f *fixture) get(url string) []byte {
 	f.Helper()
 	_, content := rawhttp.Send(f, http.DefaultClient, rawhttp.NewRequest(f, http.MethodGet, url, "", ""))

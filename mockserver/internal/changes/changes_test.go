@@ -72,7 +72,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// A change and the end of the feed close the channel of all waiting callers.
+// Each change closes the channel of all waiting callers. The end of the feed closes it too.
 func TestChanged(t *testing.T) {
 	var f Feed
 	for name, change := range map[string]func(){

@@ -161,7 +161,7 @@ func metadata4(addr netip.Addr) bool {
 //     is not part of the IPv4 address and is skipped
 //   - at the end, in IPv4-mapped and IPv4-compatible addresses
 //
-// These positions also find 169.254.169.254 in the addresses of metadata services:
+// At these positions, the function also finds 169.254.169.254 in the addresses of metadata services:
 // fd00:a9fe:a9fe::1 (Akamai), fd00:c1::a9fe:a9fe (Oracle) and fe80::a9fe:a9fe (OpenStack).
 func embedded4(addr netip.Addr) []netip.Addr {
 	b := addr.As16()
