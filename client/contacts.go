@@ -15,7 +15,7 @@ import (
 type Contacts struct{ handler handler }
 
 // Create adds a contact to a list. If the list already contains the address, the result
-// depends on the status of the existing contact:
+// depends on the existing contact:
 //
 //   - If the contact has unsubscribed, it becomes active only if contact.Resubscribe is
 //     set. Otherwise, the error is [ErrContactExists]. This applies even if the contact

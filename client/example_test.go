@@ -184,8 +184,8 @@ func ExampleTemplateUpdate() {
 	// Output: Welcome (2026) <p>Hello</p> ""
 }
 
-// Observe counts calls by operation and status. It counts retries in the same way. A program with Prometheus can
-// increment a counter such as
+// Observe counts calls by operation and status. It also counts retries. A program with Prometheus can increment a
+// counter such as
 //
 //	calls := promauto.NewCounterVec(prometheus.CounterOpts{Name: "platform_calls_total"}, []string{"op", "status"})
 //

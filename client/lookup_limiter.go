@@ -25,7 +25,7 @@ type LookupLimiter interface {
 	// get their slots in order. When the platform has responded to the lookup, the caller
 	// must call the returned function release once. The next slot for the same key starts
 	// one second after the call of release. If the argument atLeast is longer than one
-	// second, the next slot starts after this time instead.
+	// second, it replaces this second.
 	//
 	// If the context is canceled or expires while Acquire waits, Acquire immediately returns
 	// an error that wraps the context's error, and does not delay other callers.

@@ -77,8 +77,8 @@
 // If the event does not contain the address, the key or the kind of bounce, the Room looks up the email
 // before it reports the notice, with at most one lookup per second. If lookups fail, for example in an
 // outage, the notice waits. However, the Room gives up after 4 hours if the platform still rejects the
-// token, or still does not return the email or these values. The Room then reports the notice without
-// these values.
+// token, still does not know the email, or still returns the email without these values. The Room then
+// reports the notice without these values.
 //
 // The outcome of a key precedes all other notices with this key. Apart from this, notices have no
 // order.

@@ -84,8 +84,9 @@ func (r *Room) hookItem(id string) Item {
 	}
 }
 
-// secrets returns the secrets of all webhooks with the URL of the Room or the URL of an
-// earlier release. The application may pass deliveries for an earlier URL to the Room too.
+// secrets returns the secrets of the webhooks that are not archived and have the URL of the Room
+// or the URL of an earlier release. The application may pass deliveries for an earlier URL to the
+// Room too.
 func (r *Room) secrets(ctx context.Context) (secrets []webhook.Secret, err error) {
 	urls := []string{r.opts.URL}
 	err = r.update(ctx, func(s *storeTx) {

@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/mailroom"
 )
 
-// Dialect identifies the database system, which determines the SQL statements of a [Store].
+// Dialect identifies the database system, which determines the SQL statements of this package.
 type Dialect int
 
 // The values of [Dialect].
@@ -48,9 +48,9 @@ type Rows interface {
 type Query func(ctx context.Context, statement string, args ...any) (Rows, error)
 
 // Tx returns a [mailroom.Tx] that runs its statements with query. It is for a
-// [mailroom.Store] that does not use database/sql. For SQLite, the transaction must
-// begin with the write lock, because a transaction that has already read cannot wait
-// for the lock.
+// [mailroom.Store] that does not use database/sql. The function query must run all
+// statements in one transaction. For SQLite, the transaction must begin with the write
+// lock, because a transaction that has already read cannot wait for the lock.
 func (d Dialect) Tx(query Query) mailroom.Tx { return &itemTx{d, query} }
 
 // itemTx is a [mailroom.Tx].

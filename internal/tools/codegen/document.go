@@ -148,8 +148,8 @@ func (doc *document) findValues(n *yaml.Node) {
 	}
 }
 
-// json returns a field of an element as JSON in one line. The JSON keeps the document order, because openapi3 does not
-// keep the order of fields in examples.
+// json returns a field of an element as JSON in one line. The JSON keeps the document order. Therefore json does not use
+// openapi3, which does not keep the order of fields in examples.
 func (doc *document) json(element *openapi3.Origin, field string) string {
 	for name, value := range pairs(doc.values[position{element.Key.Line, element.Key.Column}]) {
 		if name == field {
