@@ -549,7 +549,7 @@ type RemovedContact struct {
 	// The attributes of the contact.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
-	// The type of the last bounce: none, hard or soft.
+	// The type of the last bounce, such as none, hard or soft.
 	LastBounceType BounceType `json:"last_bounce_type"`
 }
 

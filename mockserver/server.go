@@ -146,7 +146,7 @@ func (s *Server) URL() string {
 }
 
 // linkBase returns the base URL for links in messages. If the server listens on all
-// addresses of the machine, it is a URL with a loopback address.
+// addresses of the machine, the host of the URL is localhost.
 func (s *Server) linkBase() string {
 	addr, err := netip.ParseAddrPort(strings.TrimPrefix(s.URL(), "http://"))
 	if err == nil && addr.Addr().IsUnspecified() {

@@ -60,8 +60,8 @@ func (e *Engine) advance(ctx context.Context, choose func(now time.Time) (end ti
 	return e.step(ctx, hold, end)
 }
 
-// SetNow sets the clock. If the new time is in the past, rate limits ignore attempts that
-// are later than the new time.
+// SetNow sets the clock. If the new time is before the clock's current time, rate limits
+// ignore attempts that are later than the new time.
 func (e *Engine) SetNow(to time.Time) error {
 	if err := e.Clock.Set(to); err != nil {
 		return err
