@@ -373,7 +373,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Unsubscribes or deletes several contacts of a list. In these events, the user is the account's first user with write access. */
+        /** Unsubscribes or deletes several contacts of a list. The user in the events is the account's first user with write access. */
         post: operations["postListsIdContactsActions"];
         delete?: never;
         options?: never;
