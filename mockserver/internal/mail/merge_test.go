@@ -42,7 +42,7 @@ func TestMergeLimit(t *testing.T) {
 
 func FuzzMerge(f *testing.F) {
 	for _, s := range []string{"", "{{a}}", "{{{{a}}}}", "}}{{", "{{a}}b{{c", "{{ a }} {{\n}}"} {
-		f.Add(s, "<v>")
+		f.Add(s, "<v>\r")
 	}
 	f.Fuzz(func(t *testing.T, s, v string) {
 		// Merging a value is the same as merging a marker and replacing the marker with the value.
