@@ -152,7 +152,8 @@ type reported struct {
 	skipped, inactive int64
 }
 
-// summarize prints the counts of this run. It returns an error if no run imported a row.
+// summarize prints the counts of this run. If rows were rejected or skipped, and neither this run nor
+// an earlier one imported or updated a row, it returns an error.
 func (r *reported) summarize(report *client.ImportReport, before int64) error {
 	updated := report.Updated + report.Accepted
 	fmt.Fprintf(r.out, "\n%d imported, %d updated, %d rejected, %d skipped, %d not active\n",
