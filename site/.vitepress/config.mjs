@@ -170,13 +170,26 @@ function resolve(url, from) {
   return (own === undefined ? repository + file : '/' + address(own)) + (anchor === undefined ? '' : '#' + anchor);
 }
 
-// stem omits words that occur in most questions, and endings, so that "verified" finds "verify". The browser gets only
-// the text of this function, so it must not use other names of this file.
-function stem(term) {
+// stem omits words that occur in most questions, and endings, so that "verified" finds "verify". In a query, which has no
+// field, a word of another platform also finds the word of this one. The browser gets only the text of this function, so
+// it must not use other names of this file.
+function stem(term, field) {
   const word = term.toLowerCase();
-  return /^(an?|and|are|can|do|for|how|i[ns]?|it|my|o[fn]|the|there|this|to|we|wh(at|en|y)|with|does|if)$/.test(word)
-    ? null
-    : word.replace(/(\w{4})(ing|ies|ied|ed|es|e|s|y)$/, '$1');
+  if (/^(an?|and|are|can|do|for|how|i[ns]?|it|my|o[fn]|the|there|this|to|we|wh(at|en|y)|with|does|if)$/.test(word)) {
+    return null;
+  }
+  const standard = {
+    attribute: /^(field|propert(y|ies))$/,
+    campaign: /^(blast|broadcast|mailing|newsletter)s?$/,
+    contact: /^(customer|member|subscriber)s?$/,
+    email: /^mails?$/,
+    merge: /^(param(eter)?|placeholder|substitution|variable)s?$/,
+    suppression: /^(black|block)lists?$/,
+    workflow: /^(automation|autoresponder|flow|journey)s?$/,
+  };
+  const found = field === undefined && Object.keys(standard).find(name => standard[name].test(word));
+  const terms = [word, ...(found ? [found] : [])];
+  return terms.map(text => text.replace(/(\w{4})(ing|ies|ied|ed|es|e|s|y)$/, '$1'));
 }
 
 checkSections();

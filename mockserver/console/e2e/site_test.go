@@ -35,6 +35,7 @@ func TestSite(t *testing.T) {
 		{"503 to every delivery", "/docs/production#503-to-every-delivery"},
 		{"how do I retry a failing webhook delivery", "/docs/production#webhook-retry-schedule"},
 		{"WithMaxAttempts", "/go/client/#func-withmaxattempts"},
+		{"empty placeholder", "/docs/how-do-i#use-deploy-translate-delete-or-preview-a-template-variables-parameters-merge-tags"},
 		{"errors of Emails.Send", "/docs/errors#error-handling"},
 		{"empty folder tutorial", "/docs/tutorial#from-an-empty-folder-to-a-tested-shop"},
 	} {
