@@ -179,7 +179,7 @@ function stem(term, field) {
     return null;
   }
   const standard = {
-    attribute: /^(field|propert(y|ies))$/,
+    attribute: /^(fields?|propert(y|ies))$/,
     campaign: /^(blast|broadcast|mailing|newsletter)s?$/,
     contact: /^(customer|member|subscriber)s?$/,
     email: /^mails?$/,
