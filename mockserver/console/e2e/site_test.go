@@ -36,7 +36,7 @@ func TestSite(t *testing.T) {
 		{"how do I retry a failing webhook delivery", "/docs/production#webhook-retry-schedule"},
 		{"WithMaxAttempts", "/go/client/#func-withmaxattempts"},
 		{"empty placeholder", "/docs/how-do-i#use-deploy-translate-delete-or-preview-a-template-variables-parameters-merge-tags"},
-		{"errors of Emails.Send", "/docs/errors#error-handling-400-401-403-404-409-422-429-500-502-503"},
+		{"errors of Emails.Send", "/docs/errors#causes-of-errors-400-401-403-404-409-422-429-500-502-503"},
 		{"empty folder tutorial", "/docs/tutorial#from-an-empty-folder-to-a-tested-shop"},
 	} {
 		p.until(`document.querySelector('#localsearch-input') || document.querySelector('.DocSearch-Button').click()`)
