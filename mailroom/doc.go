@@ -64,8 +64,8 @@
 // most one unknown outcome.
 //
 // If no request has succeeded for 30 s, for example because the outbox was empty, an outage may have
-// begun in the meantime. Therefore, as after a pause, one worker then sends one email as a test, and
-// the other workers wait.
+// begun in the meantime. Therefore, one worker first sends one email as a test, and the other workers
+// wait, as after a pause.
 //
 // # Notices
 //

@@ -77,8 +77,8 @@ func TestPostponed(t *testing.T) {
 	}
 }
 
-// TestOutageAfterQuietTime: after a time without a success, one request is sent alone, so each pause of an outage causes
-// one unknown outcome.
+// TestOutageAfterQuietTime: after a time without a success, the Room sends one request alone, so an outage causes only
+// one unknown outcome for each pause.
 func TestOutageAfterQuietTime(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		f.start()

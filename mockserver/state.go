@@ -69,8 +69,8 @@ func (s *Server) Clear() { s.engine.Clear() }
 // ResetAccount does not change what accounts share: the clock, the fault rules without an account,
 // the lookup rate limit and the sequence of ids.
 //
-// If the account does not exist, ResetAccount returns an error. It also returns an error if another account
-// now uses an id of the account's baseline, which is possible after [Server.Clear] or [Server.Restore].
+// If the account does not exist, ResetAccount returns an error. After [Server.Clear] or [Server.Restore],
+// another account may use an id that the baseline of this account contains. This is an error too.
 func (s *Server) ResetAccount(accountID int64) error {
 	return prefixed("reset", s.engine.ResetAccount(accountID))
 }

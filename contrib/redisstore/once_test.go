@@ -257,7 +257,7 @@ func noSetGet(ctx context.Context, cmds []redis.Cmder, next redis.ProcessPipelin
 	return next(ctx, cmds)
 }
 
-// TestRoundTripsHang: while the maximum number of concurrent round trips hangs, later callers still succeed. The
+// TestRoundTripsHang: while all permitted concurrent round trips hang, later callers still succeed. The
 // callers of the hanging round trips wait until they are canceled.
 func TestRoundTripsHang(t *testing.T) {
 	t.Parallel()

@@ -712,7 +712,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counts of all records, activity per minute of the virtual clock, and pending work with the reasons for waiting. */
+        /** Returns the counts of all records, the activity in each minute of the virtual clock, and the pending work with the reasons for waiting. */
         get: operations["getOverview"];
         put?: never;
         post?: never;
