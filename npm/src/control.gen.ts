@@ -782,7 +782,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a request again, with an access token of the same user and the same permissions, or without a token if no such token exists. Fault rules and rate limits apply to the new request. The response is the new request's record in the log, or 204 if a fault rule closes the new connection. If the log contains only the beginning of the original body, the response is 409. */
+        /** Sends a request again, with an access token of the same user and the same permissions, or without a token if no such token exists. Fault rules and rate limits apply to the new request. The response is the new request's record in the log, or 204 if a fault rule closes the connection of the new request. If the log contains only the beginning of the original body, the response is 409. */
         post: operations["postRequestsIdResend"];
         delete?: never;
         options?: never;
