@@ -127,7 +127,7 @@ func (i *iteration[P, T]) run(yield func(T, error) bool) {
 	}
 }
 
-// request requests page n, possibly on another goroutine than run.
+// request requests page n. It may run on another goroutine than the method run.
 func (i *iteration[P, T]) request(ctx context.Context, h handler, read func(*jsonscan.Cursor) P, n int64) (P, error) {
 	r := i.list
 	if r.page = n; n == 1 && r.unpaged {

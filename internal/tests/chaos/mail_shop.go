@@ -180,7 +180,8 @@ func (s *shop) expire(ctx context.Context) {
 	}
 }
 
-// emails returns the emails of the orders and their bounces, and the bounces of emails without a key.
+// emails returns the emails of the orders, the number of their bounces, and the number of bounces of emails without a
+// key.
 func (s *shop) emails() (sent []mockserver.Message, bounced, bouncedWithoutKey int) {
 	for _, m := range s.mock.Outbox() {
 		bounce := 0

@@ -241,9 +241,9 @@ func (doc *document) checkEventSchemas() error {
 	return errors.Join(errs...)
 }
 
-// checkPartial returns an error for each body of a PATCH, and for each object in a partial update, whose schema does
-// not specify whether it is a partial update. A partial update keeps omitted fields, so its fields become pointers in
-// Go.
+// checkPartial checks the schemas of the bodies of PATCH requests, and of the objects in them. Each schema must specify
+// whether the body or object is a partial update. A partial update keeps omitted fields, so its fields become pointers
+// in Go.
 func (doc *document) checkPartial() error {
 	var errs []error
 	checked := map[string]bool{}

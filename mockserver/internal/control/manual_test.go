@@ -108,7 +108,7 @@ func isPlain(example, title string) bool {
 	return example == fmt.Sprintf(`curl -X %s "$MOCK%s"`, method, path)
 }
 
-// shortened returns the manual with each long list of values or fields once, and links to it.
+// shortened keeps the first copy of each long list of values or fields, and replaces the others by a link to it.
 func shortened(text string) string {
 	first := map[string]string{} // the headings by list
 	heading := ""
