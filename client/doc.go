@@ -153,7 +153,7 @@
 //	429                               retry               retry
 //	503 as promised, below            retry               retry
 //	408, 500, 502–504 or 520–530      retry, maybe done   fail, maybe done
-//	connection lost, or timeout       retry, maybe done   fail, maybe done
+//	connection lost, or no response   retry, maybe done   fail, maybe done
 //	invalid response                  retry, maybe done   fail, maybe done
 //	no result of an import            fail, maybe done    fail, maybe done
 //	another 5xx                       fail, maybe done    fail, maybe done

@@ -102,8 +102,8 @@ const minFreeDelay = 100 * time.Millisecond
 
 // isFree reports whether the retry after e costs nothing from the budget. The purpose of
 // the budget is to limit the load on a platform that fails. The retry after a 429 with a
-// Retry-After header is free, even if the delay is 0, because such a platform has not
-// failed, but limits its own load.
+// Retry-After header is free, even if the delay is 0. Such a platform has not failed, but
+// limits its own load.
 func (r RetryConfig) isFree(e *Error) bool {
 	return e.StatusCode == http.StatusTooManyRequests && e.result == postponed && r.MaxRetryAfter >= 0
 }

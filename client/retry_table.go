@@ -74,7 +74,7 @@ func (r RetryConfig) retryTable(e *Error) []retryRule {
 		{"429", status(http.StatusTooManyRequests), retry, retry},
 		{"503 as promised, below", promised && status(http.StatusServiceUnavailable), retry, retry},
 		{"408, 500, 502–504 or 520–530", uncertain, retryMaybeDone, failMaybeDone},
-		{"connection lost, or timeout", e.result == responseLost, retryMaybeDone, failMaybeDone},
+		{"connection lost, or no response", e.result == responseLost, retryMaybeDone, failMaybeDone},
 		{"invalid response", e.result == unreadable || e.result == mismatched, retryMaybeDone, failMaybeDone},
 		{"no result of an import", e.result == unreported, failMaybeDone, failMaybeDone},
 		{"another 5xx", response && e.StatusCode >= 500, failMaybeDone, failMaybeDone},

@@ -34,7 +34,7 @@ var ends = map[string][]*Error{
 		{StatusCode: 500, result: postponed},
 		{StatusCode: 503, result: postponed},
 	},
-	"connection lost, or timeout": {{result: responseLost}},
+	"connection lost, or no response": {{result: responseLost}},
 	"invalid response": {
 		{StatusCode: 200, result: unreadable},
 		{StatusCode: 201, result: unreadable},

@@ -1,7 +1,7 @@
 // Package redisstore shares state between processes through Redis. It contains a
 // rate limiter for lookups and a deduplication store for webhook events.
 //
-//	rdb := redis.NewClient(&redis.Options{Addr: "localhost:6379"})
+//	rdb := redis.NewClient(&redis.Options{Addr: "localhost:6379"}) // github.com/redis/go-redis/v9
 //
 //	c, err := client.New(client.Config{
 //		LookupLimiter: redisstore.NewLookupLimiter(rdb, redisstore.LimiterOptions{Fallback: client.NewLookupLimiter()}),

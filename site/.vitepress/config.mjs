@@ -179,13 +179,14 @@ function stem(term, field) {
     return null;
   }
   const standard = {
-    attribute: /^(fields?|propert(y|ies))$/,
-    campaign: /^(blast|broadcast|mailing|newsletter)s?$/,
+    attribute: /^propert(y|ies)$/,
+    campaign: /^(blast|broadcast|newsletter)s?$/,
     contact: /^(customer|member|subscriber)s?$/,
     email: /^mails?$/,
-    merge: /^(param(eter)?|placeholder|substitution|variable)s?$/,
+    list: /^audiences?$/,
+    merge: /^(placeholder|substitution)s?$/,
     suppression: /^(black|block)lists?$/,
-    workflow: /^(automation|autoresponder|flow|journey)s?$/,
+    workflow: /^(automation|autoresponder|journey)s?$/,
   };
   const found = field === undefined && Object.keys(standard).find(name => standard[name].test(word));
   const terms = [word, ...(found ? [found] : [])];
@@ -230,7 +231,7 @@ export default defineConfig({
             boostDocument: id =>
               /(how-do-i|errors)#/.test(id)
                 ? 2
-                : /(^\/go\/|(ARCHITECTURE|CONTRIBUTING|CHANGELOG|specification|decisions)#)/.test(id)
+                : /(\/go\/|(ARCHITECTURE|CONTRIBUTING|CHANGELOG|specification|decisions)#)/.test(id)
                   ? 0.5
                   : 1,
           },

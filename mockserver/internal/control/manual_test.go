@@ -108,7 +108,7 @@ func isPlain(example, title string) bool {
 	return example == fmt.Sprintf(`curl -X %s "$MOCK%s"`, method, path)
 }
 
-// shortened keeps the first copy of each long list of values or fields, and replaces the others by a link to it.
+// shortened keeps the first copy of each long list of values, and replaces the others by a link to it.
 func shortened(text string) string {
 	first := map[string]string{} // the headings by list
 	heading := ""
@@ -122,19 +122,15 @@ func shortened(text string) string {
 				first[values] = heading
 				return values
 			}
-			what := "values"
-			if strings.HasPrefix(values, "{") {
-				what = "fields"
-			}
-			return fmt.Sprintf("[%s](#%s)", what, markdown.Anchor(first[values]))
+			return fmt.Sprintf("[values](#%s)", markdown.Anchor(first[values]))
 		})
 		lines[i] = strings.ReplaceAll(lines[i], ") `*` ", ") or `*` ")
 	}
 	return strings.Join(lines, "\n")
 }
 
-// longList matches seven or more values, or six or more fields of an object.
-var longList = regexp.MustCompile("(?:`[A-Za-z_.]+` ){6,}`[A-Za-z_.]+`|{(?:`[a-z_]+`: [a-z]+, ){5,}`[a-z_]+`: [a-z]+}")
+// longList matches seven or more values.
+var longList = regexp.MustCompile("(?:`[A-Za-z_.]+` ){6,}`[A-Za-z_.]+`")
 
 // wholes maps types to types with almost the same fields, because the manual has one list for both.
 var wholes = map[string]string{
