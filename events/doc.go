@@ -42,7 +42,8 @@
 // The Go type of a field shows whether the specification allows it to be null or absent. A
 // field that can be null is a [Null], an [ID], a [time.Time] or a slice, whose zero value
 // represents null. A field that can be absent is a pointer or a slice, and is nil if it is
-// absent. A nil slice can therefore mean either. Fields of all other types are always present and never null.
+// absent, so a nil slice can mean either. Fields of all other types are always present and
+// never null.
 //
 // In JSON, a time is a Unix time or a text in the format ISO 8601. Parse accepts both
 // forms in each field. A Unix time is in seconds or milliseconds, can have a fraction,
