@@ -34,9 +34,9 @@ func oneReplica(ctx context.Context, env *environment) []figure {
 }
 
 // streamCandidates contains two kinds of receivers. Some process an event before they respond. The others respond after
-// they have added the event to a stream. If works is true, a worker then writes a row for each event, and the
-// measured time includes these writes. In a power failure, some of the receivers can lose more events than others. By default, a NATS
-// server syncs its files only every 2 minutes, but PostgreSQL syncs each commit.
+// they have added the event to a stream. If works is true, a worker then writes a row for each event, and the measured
+// time includes these writes. In a power failure, some of the receivers can lose more events than others. By default, a
+// NATS server syncs its files only every 2 minutes, but PostgreSQL syncs each commit.
 var streamCandidates = []candidate{
 	{name: "redisstore", with: settings{Store: "redis"}},
 	{name: "pgstore", with: settings{Store: "pg"}},
