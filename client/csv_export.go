@@ -51,8 +51,9 @@ func CSVRow(contact Contact, headers ...string) []string {
 // formula matches the places where a formula can begin: the start of a field or of a line,
 // and the text after a semicolon or a tab, because some programs begin another field there.
 // These programs ignore CSV's quotation marks, so any number of quotation marks can precede
-// the formula. CSVRow writes an apostrophe before a formula, even
-// if the field already has one there, because unescapeFormula removes one apostrophe.
+// the formula. CSVRow writes an apostrophe before a formula, even if an apostrophe already
+// precedes it. Otherwise, unescapeFormula, which removes one apostrophe, would remove the
+// field's own.
 var (
 	formula        = regexp.MustCompile(`((?:^|[;\t\r\n])"*)('*[=+\-@＝＋－＠])`)
 	escapedFormula = regexp.MustCompile(`((?:^|[;\t\r\n])"*)'('*[=+\-@＝＋－＠])`)

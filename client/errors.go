@@ -55,7 +55,7 @@ type Error struct {
 	Body       []byte        // first 4 KiB of the response; nil for a 2xx, except an HTML page
 
 	// The function that creates an Error sets its fields. A layer that must change the error of an inner layer returns
-	// a copy. To create the copy, it calls the method wrapping, or a method whose name begins with "with".
+	// a copy. To create the copy, it calls Error.wrapping, or a method whose name begins with "with".
 
 	cause          error         // the underlying error
 	note           string        // additional text

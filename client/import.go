@@ -78,11 +78,11 @@ type ImportOptions struct {
 	// failed.
 	OnProgress func(ImportProgress)
 
-	// OnCheckpoint, if not nil, is called each time the checkpoint increases. The checkpoint
-	// is the number of contacts at the beginning of the source that are all confirmed. A
-	// contact is confirmed if it was imported, rejected, skipped or filtered. OnCheckpoint
-	// must store the checkpoint, because you set Skip to it after a crash. If OnCheckpoint
-	// returns an error, the import ends.
+	// OnCheckpoint, if not nil, is called each time the checkpoint increases. If the
+	// checkpoint is n, the first n contacts of the source are confirmed. A contact is
+	// confirmed if it was imported, rejected, skipped or filtered. OnCheckpoint must store
+	// the checkpoint, because you set Skip to it after a crash. If OnCheckpoint returns an
+	// error, the import ends.
 	//
 	// A resumed import repeats the batches that were imported after the checkpoint. If no
 	// batch failed, these are at most Concurrency-1 batches.

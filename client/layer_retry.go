@@ -101,9 +101,9 @@ func (r RetryConfig) mayRetry(c *call, n int, e *Error) bool {
 const minFreeDelay = 100 * time.Millisecond
 
 // isFree reports whether the retry after e costs nothing from the budget. The purpose of
-// the budget is to limit the load on a platform that fails. The retry after a 429 with a
-// Retry-After header is free, even if the delay is 0. Such a platform has not failed, but
-// limits its own load.
+// the budget is to limit the load on a platform that fails. A platform that responds with
+// a 429 and a Retry-After header has not failed, but limits its own load. Therefore, the
+// retry is free, even if the delay is 0.
 func (r RetryConfig) isFree(e *Error) bool {
 	return e.StatusCode == http.StatusTooManyRequests && e.result == postponed && r.MaxRetryAfter >= 0
 }

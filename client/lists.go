@@ -7,9 +7,9 @@ type Lists struct{ handler handler }
 
 // Ensure returns the oldest list with the name list.Name. If no list has the name,
 // Ensure creates a list. If several processes call Ensure at the same time, several of
-// them may create a list, but all calls return the same list. The other, empty lists
-// can remain, because the API cannot delete lists. Call [Lists.AcceptPolicy] before you
-// send to the list.
+// them may create a list, but all calls return the same list. The other lists stay
+// empty, and you cannot remove them, because the API cannot delete lists. Call
+// [Lists.AcceptPolicy] before you send to the list.
 //
 // If a request fails, even with [ErrOutcomeUnknown], call Ensure again. If the name is
 // empty, the error is [ErrValidation].

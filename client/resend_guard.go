@@ -43,11 +43,12 @@ type resendGuard struct {
 	trace          httptrace.ClientTrace
 }
 
-// watch returns a copy of ctx with hooks that trace a request. The hooks tell the guard whether
-// the connection uses HTTP/2, because a resend is unsafe only over HTTP/2. The hook
-// WroteHeaderField detects HTTP/2 by its pseudo-header fields. However, over HTTP/1, this hook
-// allocates memory for each header field. Therefore, if the last response used HTTP/1, watch omits
-// this hook, and only the hook GotConn detects HTTP/2, by the negotiated TLS protocol.
+// watch returns a copy of ctx with hooks that trace a request. They tell the guard whether the
+// connection uses HTTP/2, because a resend is unsafe only over HTTP/2:
+//
+//   - GotConn detects HTTP/2 by the negotiated TLS protocol.
+//   - WroteHeaderField detects HTTP/2 by its pseudo-header fields. Over HTTP/1, this hook allocates
+//     memory for each header field, so watch omits it if the last response used HTTP/1.
 func (g *resendGuard) watch(ctx context.Context, http1 bool) context.Context {
 	g.trace = httptrace.ClientTrace{
 		GetConn: func(string) { g.requested.Store(true) },
@@ -121,8 +122,8 @@ var (
 )
 
 // reason returns the cause of err. If the guard aborted the request to prevent a duplicate, the cause is
-// errResendPrevented. If net/http could not retry the request after an earlier error, err quotes the text of this
-// error, and the cause is an error with this text. Otherwise, the cause is err itself.
+// errResendPrevented. If net/http could not retry the request after an earlier error, err quotes this earlier
+// error, and the cause is an error with the quoted text. Otherwise, the cause is err itself.
 func (g *resendGuard) reason(err error) error {
 	if g.stopped.Load() {
 		return errResendPrevented

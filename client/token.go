@@ -100,9 +100,9 @@ func (e tokenExpiry) extended(now time.Time) tokenExpiry {
 // Calls that wait for a token share the result: the token, the error or the panic. If the
 // source panics while no call waits, the next call panics with the same value.
 //
-// The source runs on its own goroutine. Its context contains the values from the context
-// of one of the calls. The client cancels the source's context after [Config.Timeout], or
-// when all calls that waited for the token have ended.
+// Several calls of the client can wait for one call of the source, which runs on its own
+// goroutine. Its context contains the values of the context of one of these calls. The
+// client cancels it after [Config.Timeout], or when all calls that waited have ended.
 //
 // A source might not stop when its context ends. Therefore, if the source is still
 // running one second after Timeout has expired, the methods that wait for the token

@@ -105,11 +105,12 @@ func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current 
 // Rotate creates a successor to a webhook, with the same URL, events and rate limit
 // but a new secret. Rotate returns both webhooks with their secrets.
 //
-// Before you call Rotate, configure the receiver to accept the secrets of all webhooks
-// that [Webhooks.Active] returns. Until you archive the old webhook, both webhooks
-// deliver each event, so the receiver must deduplicate. Wait 8 hours after Rotate before
-// you call [Webhooks.Archive], because the old webhook retries deliveries for more than 7
-// hours (see "Webhook retry schedule" in docs/production.md).
+// Before you call Rotate, the receiver must accept the secret of each webhook that
+// [Webhooks.Active] returns, including the new one that Rotate creates. Until you archive
+// the old webhook, both webhooks deliver each event, so the receiver must deduplicate.
+// Wait 8 hours after Rotate before you call [Webhooks.Archive], because the old webhook
+// retries deliveries for more than 7 hours (see "Webhook retry schedule" in
+// docs/production.md).
 //
 // If the webhook already has a successor, Rotate returns this successor. So you can call
 // Rotate again after an error, or from several processes. If the webhook is archived, the
@@ -196,11 +197,11 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 	return shown, nil
 }
 
-// find searches the platform's list for webhooks with the URL of want that are not archived. The
-// match is the first of them that also has the events and the rate limit of want. find returns
-// the id of the match, or "" if no webhook matches. It also returns the old webhooks. An old
-// webhook has the URL of want, precedes the match in the list, and delivers at least one of the
-// events. Without a match, an old webhook can be anywhere in the list.
+// find searches the platform's list for webhooks with the URL of want that are not archived. It
+// returns the id of the first webhook that also has the events and the rate limit of want, or ""
+// if there is none. It also returns the old webhooks, which deliver at least one of the events.
+// They precede the returned webhook in the list, or, if there is none, can be anywhere in the
+// list.
 //
 // During a rotation, the parameter after is the id of the webhook to replace. Its successor follows it in the
 // list, so neither this webhook nor an earlier one can be the match.

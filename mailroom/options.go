@@ -45,11 +45,10 @@ type Options struct {
 	// List is the name of a list for emails without a ListID. The Room creates the list and
 	// accepts its policy. By default, emails have no list.
 	//
-	// For an email without a list, the platform uses the newest contact with the address in
-	// any list. If this contact has unsubscribed, for example from a newsletter, the
-	// platform can reject the email. If the email is sent with a list that has no contacts,
-	// the platform finds no contact, so only the suppression list causes rejections.
-	// Therefore, do not add contacts to List.
+	// If an email has no list, the platform uses the newest contact with the address in any
+	// list, and may reject the email because of this contact's status, for example because
+	// it has not confirmed a newsletter. On List, the platform finds no contact, so only the
+	// suppression list causes rejections. For this reason, do not add contacts to List.
 	List string
 
 	// Workers is the number of concurrent requests to send. The default is 4.

@@ -95,9 +95,9 @@ func (s *storeTx) requeue(key string, at time.Time, replaced string, m mailValue
 }
 
 // putMail stores the item of the kind "mail", which is the state of the email with this key.
-// The Room searches for the item by its Ref. While the email is queued, there is no Ref. While
-// it is being sent, or if its outcome is unknown, the Ref identifies the recipient's address.
-// After that, the Ref identifies the email if the Room has received its id.
+// The Room finds the item by its Ref, which depends on the state. A queued email has no Ref.
+// While an email is being sent, or if its outcome is unknown, its Ref contains the recipient's
+// address. When the Room has received the id of the email, the Ref contains this id.
 func (s *storeTx) putMail(key string, due time.Time, m mailValue) {
 	it := Item{Kind: kindMail, Key: key, Due: due, Value: encode(m)}
 	if m.Submission != nil {

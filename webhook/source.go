@@ -115,9 +115,9 @@ func (s *source) current() []*key {
 	return s.keys
 }
 
-// newer returns keys that are newer than the keys in the slice tried, or nil if there
-// are none. If necessary, newer first waits for the call in progress. If no call is in
-// progress and MinInterval has passed, it starts a call.
+// newer returns keys that are newer than the tried keys, or nil if there are none. If
+// necessary, newer first waits for the source's call in progress. If the source is not
+// running and MinInterval has passed, newer calls the source.
 func (s *source) newer(tried []*key) []*key {
 	s.mu.Lock()
 	defer s.mu.Unlock()

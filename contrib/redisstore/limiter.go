@@ -29,10 +29,10 @@ const (
 	// grace is the time after which a waiting process is skipped if it has not
 	// taken its slot.
 	grace = 500 * time.Millisecond
-	// leastLease is the minimum lease. If a process crashes during a lookup, other
-	// processes cannot make a lookup until its lease expires. At the crash, at least two
-	// thirds of the lease remain, because a process renews its lease when a third has
-	// passed. Two thirds of leastLease are longer than gap, so the next lookup is not too early.
+	// leastLease is the minimum lease. If a process crashes during a lookup, the other
+	// processes wait until its lease expires. This wait must be longer than gap, because the
+	// next lookup would otherwise be too early. It lasts at least two thirds of the lease,
+	// because a process renews its lease when a third has passed.
 	leastLease = 2 * time.Second
 )
 

@@ -14,9 +14,9 @@ const (
 	// round trip.
 	slow = 50 * time.Millisecond
 	// maxTrips is the maximum number of concurrent round trips. A round trip that
-	// exceeds the duration slow no longer counts. With a maximum of one, a second
-	// caller would wait for the round trip of the first. With a maximum above two,
-	// fewer callers would share a round trip.
+	// takes longer than the constant slow no longer counts. With a maximum of one,
+	// a second caller would wait for the round trip of the first. With a maximum
+	// above two, fewer callers would share a round trip.
 	maxTrips = 2
 	// maxBatch is the maximum number of commands in a round trip.
 	maxBatch = 128

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNamedTests: each test that a script names exists. If the script names a package too, the test exists in that
-// package. Without this test, only a weekly step would notice that a test has moved.
+// TestNamedTests: if a script contains the name of a test, this test exists. If the script names a package too,
+// the test exists in that package. Without this test, only a weekly step would notice that a test has moved.
 func TestNamedTests(t *testing.T) {
 	try := regexp.MustCompile(`(?m)^\ttry (\S+) (\S+)`)
 	named := regexp.MustCompile(`\bTest[A-Z]\w*`)

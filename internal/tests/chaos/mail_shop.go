@@ -222,9 +222,9 @@ func (s *shop) until(ctx context.Context, what string, want int) {
 }
 
 // settled waits until each key has an outcome, which may be "unknown". It then makes the recipients open their emails,
-// because these events resolve the unknown outcomes, and waits until the shop knows each email and each bounce. The
-// platform may send another email in the meantime, because it can still process a request of a killed replica. In this
-// case, settled repeats all steps except the first.
+// because the events of these openings resolve the unknown outcomes. Then it waits until the shop knows each email and
+// each bounce. The platform may send another email in the meantime, because it can still process a request of a killed
+// replica. In this case, settled repeats all steps except the first.
 func (s *shop) settled(ctx context.Context) {
 	s.until(ctx, "(SELECT DISTINCT email_key FROM notices WHERE reason IN ('sent', 'unknown')) AS keys", s.orders)
 	s.mock.ClearFaults()

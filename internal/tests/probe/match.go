@@ -30,9 +30,9 @@ type Captures map[string]string
 // Mismatches compares a value with a pattern, and stores nothing.
 func Mismatches(got any, pattern string) []string { return Captures{}.Mismatches(got, pattern) }
 
-// Mismatches compares a value with a pattern in JSON. Some strings of the pattern match any value of a kind (see
-// kinds). The strings <string:name> and <integer:name> also store the value under this name. If an object in the
-// pattern has the field "…", the value can have more fields.
+// Mismatches compares a value with a pattern in JSON. A placeholder in the pattern, such as <string>, matches any value
+// of its kind (see kinds). The placeholders <string:name> and <integer:name> also store the value under this name. If
+// an object in the pattern has a field with the name "…", the object in the value can have more fields.
 func (c Captures) Mismatches(got any, pattern string) []string {
 	want, err := Parse(pattern)
 	if err != nil {

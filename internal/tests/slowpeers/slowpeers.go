@@ -68,10 +68,10 @@ func ask(conn net.Conn, request string) (status int, err error) {
 	return response.StatusCode, err
 }
 
-// Survive calls serve, which must run a server until ctx ends, and connects 2,000 slow clients to this server. The
-// variable slow contains the kinds of clients, and clients of each kind use each of the given requests. Survive
-// fails if a normal client then gets no response or a 5xx status, or if the server uses too much memory. It also
-// fails if the server does not close each connection within the given time.
+// Survive connects 2,000 slow clients to the server that the function serve runs until ctx ends. The variable slow
+// contains the kinds of clients, and clients of each kind use each of the given requests. Survive fails if a
+// normal client then gets no response or a 5xx status, or if the server uses too much memory. It also fails if the
+// server does not close each connection within the given time.
 func Survive(t *testing.T, within time.Duration, serve func(ctx context.Context, l net.Listener) error, requests ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

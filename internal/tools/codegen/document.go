@@ -189,9 +189,10 @@ func hasExample(body *openapi3.MediaType) bool { return body.Example != nil || l
 // timeName matches the names of fields that are times if their type is integer.
 var timeName = regexp.MustCompile(`(_on|_at|_for|_time|^timestamp)$`)
 
-// checkIntegers returns an error for each integer without a mark that determines its Go type or tag. A field with
-// the name of a time must have x-unix-time: true. Any other optional integer must have x-never-zero, except in
-// events and partial updates. If x-never-zero is true, the value is never 0, so Go code can omit 0.
+// checkIntegers returns an error for each integer without a mark that determines its Go type or tag. If the name
+// of a field belongs to a time, such as created_on, the field must have x-unix-time: true. Any other optional
+// integer must have x-never-zero, except in events and partial updates. If x-never-zero is true, the value is
+// never 0, so Go code can omit 0.
 func (doc *document) checkIntegers() error {
 	var errs []error
 	for schema, of := range doc.Components.Schemas {

@@ -257,8 +257,8 @@ type eventSection struct {
 	Shapes                               []section
 }
 
-// shapesRow is a field with its type in each shape. If a list contains the field instead of the table, the field is in
-// only one shape. Only is then the name of this shape, and Kinds contains one type.
+// shapesRow is a field with its type in each shape. A field that is in only one shape stands in a list instead of the
+// table. Its row has the name of this shape in Only, and one type in Kinds.
 type shapesRow struct {
 	Name, Description, Decision string
 	Kinds                       []string

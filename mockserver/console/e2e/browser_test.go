@@ -303,9 +303,9 @@ func (p *page) tick(row int, options ...chromedp.MouseOption) *page {
 	return p.hit(fmt.Sprintf(`boxOf(%d)`, row), options...)
 }
 
-// hit clicks the element whose position the JavaScript expression aim returns. If the page has just moved, the click can miss the
-// element. Until Chromium has drawn the page again, the click can also reach an iframe that the page has already removed. In both
-// cases, hit repeats the click.
+// hit clicks an element. The argument aim is a JavaScript expression that returns its position. If the page has just moved, the
+// click can miss the element. Until Chromium has drawn the page again, the click can also reach an iframe that the page has
+// already removed. In both cases, hit repeats the click.
 func (p *page) hit(aim string, options ...chromedp.MouseOption) *page {
 	p.Helper()
 	p.actions++

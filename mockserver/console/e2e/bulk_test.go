@@ -91,9 +91,9 @@ func (f *fixture) statuses(list int64, want string) {
 	f.equal(strings.Join(got, " "), want)
 }
 
-// TestSelection: keys select, delete and restore messages. When the open message is deleted, the console
-// shows the next one. The platform still knows the email of the deleted message. Escape or a new search
-// clears the selection.
+// TestSelection: a user can select, delete and restore messages with the keyboard. When the user deletes the
+// open message, the console shows the next one, but the API still returns the deleted email. Escape or a new
+// search clears the selection.
 func TestSelection(t *testing.T) {
 	f := newFixture(t)
 	var id string

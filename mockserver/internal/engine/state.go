@@ -64,11 +64,11 @@ func (b *baseline) read() io.Reader {
 	return r
 }
 
-// clock returns the state of the clock after a reset, or nil to use the state in the
+// clock returns the state that a reset gives to the clock, or nil for the state in the
 // snapshot. The snapshot of a running clock contains only its offset from time.Now, so
-// each reset to it would restore a later time. If the initial time of the clock is
-// configured, each reset must restore the time at which SetBaseline was called, so clock
-// returns this time.
+// each later reset would restore a later time. However, if the initial time of the clock
+// is configured, each reset must restore the same time. Therefore, clock then returns
+// the time of the call of SetBaseline.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil
