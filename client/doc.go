@@ -179,10 +179,10 @@
 // [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
 // individual calls. By default, an attempt whose response is a 429 with a Retry-After header
 // does not count, because other calls can use up the platform's rate limit again and again.
-// Instead, if a call has already made MaxAttempts attempts, the client retries it after a
-// further 429 only while the sum of the call's delays does not exceed
-// [RetryConfig.MaxRetryAfter]. Each of these delays is at least 100 ms. If MaxAttempts is 1
-// or WithMaxAttempts is set, an attempt with a 429 counts too.
+// After MaxAttempts attempts, if the last response is such a 429, the client retries the
+// call only while the sum of the call's delays does not exceed [RetryConfig.MaxRetryAfter].
+// Each of these delays is at least 100 ms. If MaxAttempts is 1 or WithMaxAttempts is set, an
+// attempt with such a 429 counts too.
 //
 // Between attempts, the client waits for a random time (exponential backoff with full
 // jitter) plus the delay in a Retry-After header. The client does not retry in these

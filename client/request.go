@@ -118,10 +118,10 @@ func (r *request) addQueryDefault(name, value string) {
 }
 
 // dropRefused removes a parameter if err shows that the platform may have refused it, and
-// reports whether it removed one. The argument optional contains the parameters that the
-// call does not need, so dropRefused removes one of them even if the error does not name
-// a parameter. The parameters in the argument named change the result, so dropRefused
-// removes one of them only if the error names it.
+// reports whether it removed one. The call does not need the parameters in optional, so
+// dropRefused removes one of them even if the error names no parameter. The parameters in
+// the second slice change the result, so dropRefused removes one of them only if the
+// error contains its name.
 func (r *request) dropRefused(err error, optional, named []string) bool {
 	e, ok := topLevelError(err)
 	if !ok || e.StatusCode < 400 || !e.Is(ErrValidation) {

@@ -105,12 +105,12 @@ func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current 
 // Rotate creates a successor to a webhook, with the same URL, events and rate limit
 // but a new secret. Rotate returns both webhooks with their secrets.
 //
-// Before you call Rotate, the receiver must accept the secret of each webhook that
-// [Webhooks.Active] returns, including the new one that Rotate creates. Until you archive
-// the old webhook, both webhooks deliver each event, so the receiver must deduplicate.
-// Wait 8 hours after Rotate before you call [Webhooks.Archive], because the old webhook
-// retries deliveries for more than 7 hours (see "Webhook retry schedule" in
-// docs/production.md).
+// Before you call Rotate, configure the receiver to accept the secrets of all webhooks
+// that [Webhooks.Active] returns. It then also accepts the secret of the new webhook.
+// Until you archive the old webhook, both webhooks deliver each event, so the receiver
+// must deduplicate. Wait 8 hours after Rotate before you call [Webhooks.Archive], because
+// the old webhook retries deliveries for more than 7 hours (see "Webhook retry schedule"
+// in docs/production.md).
 //
 // If the webhook already has a successor, Rotate returns this successor. So you can call
 // Rotate again after an error, or from several processes. If the webhook is archived, the
@@ -204,7 +204,7 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 // list.
 //
 // During a rotation, the parameter after is the id of the webhook to replace. Its successor follows it in the
-// list, so neither this webhook nor an earlier one can be the match.
+// list, so find returns the id of neither this webhook nor an earlier one.
 //
 // If the caller has already created a webhook, the parameter own is the id of this webhook. If another process
 // created a webhook with the same values earlier, find returns that webhook, because it precedes the caller's

@@ -96,8 +96,9 @@ func (s *storeTx) requeue(key string, at time.Time, replaced string, m mailValue
 
 // putMail stores the item of the kind "mail", which is the state of the email with this key.
 // The Room finds the item by its Ref, which depends on the state. A queued email has no Ref.
-// While an email is being sent, or if its outcome is unknown, its Ref contains the recipient's
-// address. When the Room has received the id of the email, the Ref contains this id.
+// While an email is being sent, or if its outcome is unknown, its Ref identifies the
+// recipient's address. When the Room has received the id of the email, the Ref identifies this
+// id.
 func (s *storeTx) putMail(key string, due time.Time, m mailValue) {
 	it := Item{Kind: kindMail, Key: key, Due: due, Value: encode(m)}
 	if m.Submission != nil {

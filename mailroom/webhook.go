@@ -16,9 +16,9 @@ const (
 	eventRetention      = 7 * 24 * time.Hour // how long the store keeps the keys of handled events
 )
 
-// hookValue is the value of an item of the kind "hook", which represents a webhook. If no process
-// uses a webhook for archiveAfterMinutes, the Room archives it. MinutesLeft is the time that
-// remains until then. Every minute, each process that uses the webhook sets MinutesLeft to
+// hookValue is the value of an item of the kind "hook", which represents a webhook. The Room
+// archives a webhook that no process has used for archiveAfterMinutes. MinutesLeft is the time
+// that remains until then. Every minute, each process that uses the webhook sets MinutesLeft to
 // archiveAfterMinutes again. If none uses it, another process subtracts 1 every minute, and
 // archives the webhook at 0. If no process runs at all, MinutesLeft does not change. Therefore,
 // the webhook remains, and the platform can later retry the deliveries that failed while no

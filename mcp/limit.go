@@ -27,9 +27,9 @@ const (
 // limit limits the work for callers whose token the platform has not checked yet. It
 // rejects a request before the SDK decodes it: a large body with 413, a large batch with
 // 400, and any request with 503 if too many are in progress. A request is in progress only
-// while the wrapped handler (next) handles it. limit reads the body before, and writes the
-// response after the handler has returned, so a slow caller does not cause a 503 for
-// others.
+// while the wrapped handler (next) handles it. limit reads the body before it calls the
+// handler, and writes the response after the handler has returned, so a slow caller does
+// not cause a 503 for others.
 func limit(concurrent int, next http.Handler) http.Handler {
 	if concurrent == 0 {
 		concurrent = defaultConcurrent

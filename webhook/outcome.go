@@ -26,8 +26,8 @@ type Outcome struct {
 	// Err is the reason for a failure, or nil if Status is 2xx. Most failures have an
 	// exported error or type. For these, Err matches ErrMissingSignature,
 	// ErrInvalidSignature, ErrTooOld, ErrInFlight, a *PanicError, an *events.ParseError,
-	// or an error from the function or Once. For other failures, such as a body that is
-	// too large, Err contains only a description.
+	// or the error that the function or Once returned. For other failures, such as a
+	// body that is too large, Err contains only a description.
 	Err error
 	// Duration is the time from the start of the handler to the response.
 	Duration time.Duration

@@ -17,9 +17,10 @@
 // # Time
 //
 // All times come from the Redis server, so the clocks of the processes can differ. The server's own
-// clock can jump, for example in a failover. If this clock is set back, a caller waits longer: for
-// a slot by at most the interval between two lookups, and after a crash by at most the duration of
-// a lease. If the clock is set forward, leases and the keys of handled events expire earlier.
+// clock can jump, for example in a failover. If this clock is set back, callers wait longer. The
+// additional time is at most the interval between two lookups or, if a process has crashed, the
+// duration of a lease. If the clock is set forward, leases and the keys of handled events expire
+// earlier.
 //
 // # Leases
 //

@@ -1,4 +1,4 @@
-// Package faulttest runs a recipe once for each fault in a table, such as a lost response. The recipes are code from the
+// Package faulttest runs recipes under each fault in a table, such as a lost response. The recipes are code from the
 // documents and the examples. Each test checks only what its recipe guarantees. The tests of an application can import
 // the package, but it may change in any release.
 package faulttest

@@ -23,9 +23,9 @@ import (
 )
 
 // TestStore runs a subtest for each rule of [mailroom.Store], and then simulates two processes with one
-// [mailroom.Room] each. To simulate several processes, it calls newStore several times. Each call must return another
-// store with the same data. The store need not be empty, because each subtest stores items of a new kind
-// and ignores all others.
+// [mailroom.Room] each. To simulate several processes, it calls newStore several times. Each call must return a new
+// store that reads and writes the same data. The store need not be empty, because each subtest stores items of a new
+// kind and ignores all others.
 func TestStore(t *testing.T, newStore func(t *testing.T) mailroom.Store) {
 	t.Helper()
 	for _, r := range rules {

@@ -257,8 +257,8 @@ type eventSection struct {
 	Shapes                               []section
 }
 
-// shapesRow is a field with its type in each shape. A field that is in only one shape stands in a list instead of the
-// table. Its row has the name of this shape in Only, and one type in Kinds.
+// shapesRow is a field with its type in each shape. Some fields that are in only one shape stand in a list instead of
+// the table (see rowsOf). The row of such a field has the name of this shape in Only, and one type in Kinds.
 type shapesRow struct {
 	Name, Description, Decision string
 	Kinds                       []string

@@ -99,7 +99,7 @@ var drawn = regexp.MustCompile(`\A.*\S {2,}\S|─|\A<!--`)
 var variable = regexp.MustCompile(`\bMOCKSERVER_[A-Z]\w*`)
 
 // TestOtherBlocks checks code blocks that are neither Go nor shell, in documents and comments. JSON and YAML must be
-// valid. The environment variables of mockserver in YAML must exist. The slice untested contains the languages that
+// valid. The environment variables of mockserver in YAML must exist. The map untested contains the languages that
 // TestOtherBlocks accepts without a check. A block without a language must be a drawing or a table. TestOtherBlocks
 // rejects all other blocks, because they are probably Go code with an error.
 func TestOtherBlocks(t *testing.T) {

@@ -40,9 +40,9 @@ var exceptions = []*regexp.Regexp{
 	regexp.MustCompile(`must be an integer, got \d+(\.0|e\d)`),
 }
 
-// addresses matches the errors of addresses and URLs. If the server's schema accepts a seed but an operation returns such
-// an error, this is allowed, because operations check more than the patterns of the schema, for example the
-// lengths of the parts of an address.
+// addresses matches the errors of addresses and URLs. If the server's schema accepts a seed but an operation returns
+// such an error, this is allowed, because operations check more than the patterns of the schema, for example the lengths
+// of the parts of an address.
 var addresses = regexp.MustCompile(`"msg":"(not an email address|must be an address, |must be an absolute http or https URL)`)
 
 // exceptionOf returns the exception that matches the error of a body, or "".

@@ -64,11 +64,11 @@ func (b *baseline) read() io.Reader {
 	return r
 }
 
-// clock returns the state that a reset gives to the clock, or nil for the state in the
-// snapshot. The snapshot of a running clock contains only its offset from time.Now, so
-// each later reset would restore a later time. However, if the initial time of the clock
-// is configured, each reset must restore the same time. Therefore, clock then returns
-// the time of the call of SetBaseline.
+// clock returns the state that a reset gives to the clock, or nil if this is the state
+// in the snapshot. If the initial time of the clock is configured, each reset must
+// restore the same time, which is the time of the call of SetBaseline. The snapshot does
+// not contain this time, but only the clock's offset from time.Now, so a later reset
+// would restore a later time.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil
