@@ -28,6 +28,7 @@ var facts = map[string][]place{
 		{"mockserver/internal/httpapi/body.go", `const MaxBody = (\d+ << \d+)`},
 		{"mockserver/internal/control/manual.tmpl", `at most (\d+ MiB)`},
 		{"docs/decisions.md", `413 body larger than (\d+ MiB)`},
+		{"docs/how-do-i.md", `mock server does above (\d+ MiB)`},
 	},
 	"the maximum number of contacts in an import": {
 		{"openapi.yaml", `maxItems: (\d+) description: The contacts`},
@@ -47,6 +48,7 @@ var facts = map[string][]place{
 		{"client/page.go", `const maxPerPage = (\d+)`},
 		{"mcp/page.go", `maxPerPage = (\d+)`},
 		{"docs/decisions.md", `by default and at most (\d+)\.`},
+		{"docs/how-do-i.md", `one page of at most (\d+) items`},
 	},
 	"the default size of a page": {
 		{"openapi.yaml", `maximum: 100, default: (\d+)}`},
@@ -54,6 +56,11 @@ var facts = map[string][]place{
 		{"mockserver/internal/api/api.go", `DefaultPerPage = (\d+)`},
 		{"mcp/page.go", `defaultPerPage = (\d+)`},
 		{"docs/decisions.md", "`per_page` is (\\d+) by default"},
+	},
+	"the maximum number of attempts of a call": {
+		{"client/config.go", `cmp\.Or\(r\.MaxAttempts, (\d+)\)`},
+		{"client/config.go", `number of attempts\. The default is (\d+); 1 disables`},
+		{"docs/how-do-i.md", `number of attempts, (\d+) by default`},
 	},
 	"the maximum number of connections": {
 		{"client/config.go", `const maxConns = (\d+)`},
@@ -78,6 +85,7 @@ var facts = map[string][]place{
 		{"webhook/handler.go", `longer than (\d+) seconds, the platform closes`},
 		{"docs/decisions.md", `a timeout of (\d+) s\.`},
 		{"docs/production.md", `Respond within (\d+) seconds`},
+		{"docs/how-do-i.md", `such as 204, within (\d+) seconds`},
 	},
 	"the delays before retries of a delivery": {
 		{"docs/decisions.md", `retries the delivery after ([\w, ]+)\.`},
@@ -135,6 +143,8 @@ var facts = map[string][]place{
 		{"webhook/doc.go", `delivery has the header (\S+)`},
 		{"npm/src/signature.ts", `Returns the header (\S+) of a body`},
 		{"mockserver/console/src/signature.js", `signatureHeader = '(.+?)'`},
+		{"internal/tools/codegen/templates/reference.tmpl", "and the header `(.+?)`"},
+		{"docs/how-do-i.md", `Compare the header (\S+),`},
 	},
 }
 
